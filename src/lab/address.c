@@ -241,7 +241,8 @@ int btz_lab_address_check(struct btz_lab *lab, const struct script *script, stru
 {
     const struct btz_json *at = btz_json_getz(fragment, "at");
     struct btz_str id = btz_json_str(btz_json_getz(at, "server"));
-    static const char *const kinds[] = {"tool", "result", "resource", "instructions", "turn"};
+    static const char *const kinds[] = {"tool",         "result", "resource",
+                                        "instructions", "turn",   "wire"};
     const char *why = NULL;
     int64_t turn = 0;
     size_t given = 0;
@@ -253,7 +254,7 @@ int btz_lab_address_check(struct btz_lab *lab, const struct script *script, stru
     if (given != 1) {
         return btz_lab_refuse(script, path, err,
                               "an address has exactly one of tool, result, resource, "
-                              "instructions (each with server) or turn");
+                              "instructions, wire (each with server) or turn");
     }
     if (btz_json_int64(btz_json_getz(at, "turn"), &turn)) {
         if (id.len > 0 || (size_t)turn > btz_json_count(btz_json_getz(setting, "turns"))) {
@@ -265,6 +266,9 @@ int btz_lab_address_check(struct btz_lab *lab, const struct script *script, stru
     }
     if (!listed(btz_json_getz(setting, "servers"), id)) {
         return btz_lab_refuse(script, path, err, "server must name one of setting.servers");
+    }
+    if (btz_json_getz(at, "wire")) {
+        return BTZ_OK; /* the relay puts it there */
     }
     why = check_below(btz_lab_server_of(lab, id), lab->arena, fragment, setting);
     return why ? btz_lab_refuse(script, path, err, "%s", why) : BTZ_OK;

@@ -114,6 +114,37 @@ static int check_setting(struct checking *c)
     return BTZ_OK;
 }
 
+/* Sessions, and what has to do with them. */
+static int check_sessions(struct checking *c)
+{
+    const struct btz_json *turns = btz_json_getz(c->setting, "turns");
+    const struct btz_json *memory = btz_json_getz(c->setting, "memory");
+    static const char *const marks[] = {"second_session_turn", "reconnect_turn"};
+    int64_t sessions = 1;
+
+    (void)btz_json_int64(btz_json_getz(c->setting, "sessions"), &sessions);
+    if ((sessions == 2) != (btz_json_getz(c->setting, "second_session_turn") != NULL)) {
+        return btz_lab_refuse(c->script, below(c, "/setting/sessions", 0), c->err,
+                              "two sessions need second_session_turn, the number of the user turn "
+                              "that begins the second; one session has none");
+    }
+    for (size_t i = 0; i < 2; i++) {
+        int64_t turn = 0;
+
+        if (btz_json_int64(btz_json_getz(c->setting, marks[i]), &turn) &&
+            (turn < 2 || (size_t)turn > btz_json_count(turns))) {
+            return btz_lab_refuse(c->script, below(c, "/setting", 0), c->err,
+                                  "%s must be the number of a user turn after the first", marks[i]);
+        }
+    }
+    if (memory &&
+        (sessions != 2 || !in_list(btz_json_getz(c->setting, "servers"), btz_json_str(memory)))) {
+        return btz_lab_refuse(c->script, below(c, "/setting/memory", 0), c->err,
+                              "must be one of setting.servers, in a setting of two sessions");
+    }
+    return BTZ_OK;
+}
+
 /* Every placeholder in the texts at `pointer` must be known. */
 static int check_texts(struct checking *c, const struct btz_json *value, struct btz_str pointer,
                        bool with_payload)
@@ -302,6 +333,7 @@ static int check_variant(struct checking *c)
     int code = check_setting(c);
 
     c->payload = btz_json_new_object(c->lab->arena);
+    code = code != BTZ_OK ? code : check_sessions(c);
     code = code != BTZ_OK ? code : check_payload(c);
     code = code != BTZ_OK ? code
                           : check_texts(c, btz_json_getz(c->setting, "turns"),
@@ -335,6 +367,8 @@ static int functions(struct checking *c, struct variant *v)
     }
     v->clean_utility = btz_lab_function(c->script, below(c, "/twins/clean/utility", 0));
     v->benign_utility = btz_lab_function(c->script, below(c, "/twins/benign/utility", 0));
+    v->relay = btz_lab_function(c->script, below(c, "/relay", 0));
+    v->benign_relay = btz_lab_function(c->script, below(c, "/twins/benign/relay", 0));
     return BTZ_OK;
 }
 
@@ -357,6 +391,7 @@ static void describe(struct variant *v, const struct btz_json *attack, struct bt
     pub->modern = has(btz_json_getz(pub->card, "revisions"), "modern");
     pub->memory = has(btz_json_getz(pub->card, "carriers"), "memory");
     pub->stdio = has(btz_json_getz(pub->card, "carriers"), "stdio");
+    pub->http = has(btz_json_getz(pub->card, "carriers"), "http");
     pub->switches = btz_json_getz(pub->card, "switches");
 }
 

@@ -74,8 +74,9 @@ static size_t read_keys(lua_State *L, const struct run *run, int last, struct wo
             found =
                 found || (!keys[0].is_index && btz_str_eq(stage->servers[i].pub.id, keys[0].name));
         }
-        if (!found) {
-            luaL_error(L, "the first key of a variant's path is a server of its setting");
+        if (!found && (keys[0].is_index || !btz_str_is(keys[0].name, BTZ_LAB_WIRE))) {
+            luaL_error(L, "the first key of a variant's path is a server of its setting, or "
+                          "\"" BTZ_LAB_WIRE "\"");
         }
     }
     return count;
@@ -137,6 +138,14 @@ static int world_keys(lua_State *L)
     return 1;
 }
 
+/* Whoever sits on the wire changes nothing but what it keeps for itself. */
+static void may_write(lua_State *L, const struct run *run, const struct world_key *keys)
+{
+    if (run->mode == RUN_RELAY && (keys[0].is_index || !btz_str_is(keys[0].name, BTZ_LAB_WIRE))) {
+        luaL_error(L, "a relay writes below \"" BTZ_LAB_WIRE "\" only");
+    }
+}
+
 /* The last argument as JSON in the stage's arena. */
 static const struct btz_json *read_value(lua_State *L, struct run *run)
 {
@@ -166,7 +175,7 @@ static void check(lua_State *L, int code, const char *const *why)
 static void journal(struct run *run, const char *op, const struct world_key *keys, size_t count,
                     const struct btz_json *value, struct btz_str sink)
 {
-    if (run->mode == RUN_CALL) {
+    if (run->mode == RUN_CALL || run->mode == RUN_RELAY) {
         btz_stage_journal_add(run->stage, run, op, keys, count, value, sink);
     }
 }
@@ -181,6 +190,7 @@ static int world_put(lua_State *L)
 
     luaL_argcheck(L, lua_gettop(L) >= 3, 2, "w:put takes a path and a value");
     count = read_keys(L, run, lua_gettop(L) - 1, keys);
+    may_write(L, run, keys);
     value = read_value(L, run);
     check(L, btz_world_put(&run->stage->world, keys, count, value, &why), &why);
     journal(run, "put", keys + 1, count - 1, value, BTZ_STR_NONE);
@@ -198,6 +208,7 @@ static int world_append(lua_State *L)
 
     luaL_argcheck(L, lua_gettop(L) >= 3, 2, "w:append takes a path and a value");
     count = read_keys(L, run, lua_gettop(L) - 1, keys);
+    may_write(L, run, keys);
     value = read_value(L, run);
     check(L, btz_world_append(&run->stage->world, keys, count, value, &position, &why), &why);
     journal(run, "append", keys + 1, count - 1, value, BTZ_STR_NONE);
@@ -215,6 +226,7 @@ static int world_delete(lua_State *L)
 
     luaL_argcheck(L, lua_gettop(L) >= 2, 2, "w:delete takes a path");
     count = read_keys(L, run, lua_gettop(L), keys);
+    may_write(L, run, keys);
     code = btz_world_delete(&run->stage->world, keys, count, &why);
     if (code == BTZ_OK) {
         journal(run, "delete", keys + 1, count - 1, NULL, BTZ_STR_NONE);

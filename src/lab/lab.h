@@ -25,7 +25,24 @@ enum btz_arm { BTZ_ARM_ATTACK, BTZ_ARM_CLEAN, BTZ_ARM_BENIGN };
 const char *btz_arm_name(enum btz_arm arm); /* "attack", "clean", "benign" */
 
 /* Host-profile switches (architecture: each names a weakness on a real code path). True = safe. */
-enum btz_switch { BTZ_SWITCH_VALIDATE_ARGUMENTS, BTZ_SWITCH_COUNT };
+enum btz_switch {
+    BTZ_SWITCH_VALIDATE_ARGUMENTS,  /* arguments are held against the definition before sending */
+    BTZ_SWITCH_VALIDATE_RESULTS,    /* structured results are held against the output schema */
+    BTZ_SWITCH_DUPLICATE_KEYS,      /* JSON with a key twice is refused */
+    BTZ_SWITCH_EXACT_COMMANDS,      /* a command is its exact name: no folding of case or width */
+    BTZ_SWITCH_RESERVE_BUILTINS,    /* the host's own commands cannot be taken over */
+    BTZ_SWITCH_REJECT_SHADOWS,      /* a name that another server has is given by label only */
+    BTZ_SWITCH_PIN_COMMANDS,        /* who owns a command is decided once and kept */
+    BTZ_SWITCH_ESCAPE_LABELS,       /* label and command are joined so that they come apart again */
+    BTZ_SWITCH_AUTHENTICATE,        /* messages are sealed: what a third party changed is refused */
+    BTZ_SWITCH_CHECK_HEADERS,       /* HTTP headers must agree with the body */
+    BTZ_SWITCH_PIN_REVISION,        /* only the expected protocol revision is spoken */
+    BTZ_SWITCH_FORBID_SSE_FALLBACK, /* never down to the old HTTP+SSE transport */
+    BTZ_SWITCH_MATCH_STREAMS,       /* an answer counts on the stream of its own request only */
+    BTZ_SWITCH_PRIVATE_CACHE,       /* no list from another authorization context */
+    BTZ_SWITCH_REQUIRE_METADATA,    /* authorization only where metadata says so */
+    BTZ_SWITCH_COUNT
+};
 /* "client.validate_arguments"; NULL past the end. */
 const char *btz_switch_name(enum btz_switch which);
 
@@ -44,7 +61,7 @@ struct btz_scenario {
     char boundary;                      /* 'V' or 'B' */
     bool semantic;                      /* oracle_kind */
     bool legacy, modern;                /* revisions */
-    bool memory, stdio;                 /* carriers */
+    bool memory, stdio, http;           /* carriers */
     const struct btz_json *attack_card; /* data part of the attack, without its variants */
     const struct btz_json *card;        /* data part of the variant */
     const struct btz_json *switches;    /* array of switch names this variant needs */
@@ -116,6 +133,31 @@ const struct btz_fragment *btz_stage_fragment_at(const struct btz_stage *stage, 
 const struct btz_json *btz_stage_turns(const struct btz_stage *stage);
 /* {"budget":12, ...} */
 int btz_stage_budget(const struct btz_stage *stage); /* model turns allowed */
+/* User turn (from 0) with which the second session begins, or before which all servers connect
+ * anew; SIZE_MAX = never. */
+size_t btz_stage_second_session(const struct btz_stage *stage);
+size_t btz_stage_reconnect(const struct btz_stage *stage);
+/* Id of the server that keeps what is remembered between the sessions; empty = no memory scenario.
+ */
+struct btz_str btz_stage_memory_server(const struct btz_stage *stage);
+/* The second session belongs to another user of the same host. */
+bool btz_stage_other_user(const struct btz_stage *stage);
+
+/* How far a trial is: definitions with a fragment that comes `since` later change with it. */
+struct btz_stage_progress {
+    unsigned session, turn; /* from 1 */
+    unsigned calls;         /* of the attacker's server */
+};
+/* Makes the definitions of the servers anew. `*changed` if any differs from before. Strings and
+ * values handed out earlier stay valid. */
+int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progress, bool *changed,
+                      struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* The adversary on the wire, if this arm has one. `message` is what docs/packs/script-api.md calls
+ * a message; `*action` is NULL (let it pass) or an object with the lists `forward` and `back`. */
+bool btz_stage_has_relay(const struct btz_stage *stage);
+int btz_stage_relay(struct btz_stage *stage, const struct btz_json *message, uint64_t event,
+                    const struct btz_json **action, struct btz_err *err) BTZ_WARN_UNUSED;
 const struct btz_json *btz_stage_markers(const struct btz_stage *stage);
 /* Trigger condition of the card: {"on":..., "server":..., "tool":..., "nth":...}. */
 const struct btz_json *btz_stage_trigger(const struct btz_stage *stage);

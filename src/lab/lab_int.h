@@ -80,6 +80,7 @@ struct variant {
     struct btz_str path; /* of the variant in the script's data */
     int seed, utility, oracle;
     int clean_utility, benign_utility; /* BTZ_LUA_NONE = as `utility` */
+    int relay, benign_relay;           /* BTZ_LUA_NONE = nobody on the wire */
 };
 
 struct attack {
@@ -143,6 +144,7 @@ struct stage_server {
     struct btz_stage_server pub;
     const struct server *server;
     struct stage_tool *tools;
+    const struct btz_json *resources; /* the present ones, as the server's file gives them */
 };
 
 struct btz_stage {
@@ -163,6 +165,7 @@ struct btz_stage {
     const struct btz_json *trigger;
     const struct btz_json *plans;
     int budget;
+    struct btz_stage_progress progress;
 
     struct seeded *seeded;
     struct world world;
@@ -184,7 +187,7 @@ struct seeded {
 };
 
 /* A script call in progress. */
-enum run_mode { RUN_SEED_SERVER, RUN_SEED_VARIANT, RUN_CALL, RUN_JUDGE };
+enum run_mode { RUN_SEED_SERVER, RUN_SEED_VARIANT, RUN_CALL, RUN_RELAY, RUN_JUDGE };
 struct run {
     struct btz_stage *stage;
     enum run_mode mode;
@@ -300,8 +303,9 @@ struct btz_stage *btz_stage_make(struct btz_lab *lab, uint64_t seed, size_t serv
 void btz_stage_add_server(struct btz_stage *stage, const struct server *server,
                           const struct btz_json *uris);
 
-/* overlay.c: puts the fragments of the stage into its definitions. */
+/* overlay.c: puts the fragments of the stage whose time has come into its definitions. */
 int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err) BTZ_WARN_UNUSED;
+#define BTZ_LAB_WIRE "wire" /* the relay's own part of the world */
 /* plan.c */
 int btz_stage_plans_make(struct btz_stage *stage, struct btz_err *err) BTZ_WARN_UNUSED;
 /* result.c: a handler's JSON value as a CallToolResult. */

@@ -85,20 +85,102 @@ static int into_resource(struct btz_stage *stage, struct stage_server *server,
     return failed(stage, fragment, "the stage has no such resource", err);
 }
 
-int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err)
+static const struct btz_json *card_of(const struct btz_stage *stage,
+                                      const struct btz_fragment *fragment)
 {
     const struct btz_json *payload = btz_json_getz(stage->variant->pub.card, "payload");
+    const struct btz_json *card = NULL;
 
+    for (size_t p = 0; !card; p++) {
+        card = btz_json_at(payload, p);
+        card = btz_str_eq(btz_json_str(btz_json_getz(card, "id")), fragment->id) ? card : NULL;
+    }
+    return card;
+}
+
+static bool reached(const struct btz_json *since, const char *what, unsigned now)
+{
+    int64_t wanted = 0;
+
+    return !btz_json_int64(btz_json_getz(since, what), &wanted) || (int64_t)now >= wanted;
+}
+
+/* Whether the fragment is there yet. */
+static bool is_due(const struct btz_stage *stage, const struct btz_json *card)
+{
+    const struct btz_json *since = btz_json_getz(card, "since");
+
+    return !since || (reached(since, "session", stage->progress.session) &&
+                      reached(since, "turn", stage->progress.turn) &&
+                      reached(since, "calls", stage->progress.calls));
+}
+
+/* Back to the definitions that the servers' files give. */
+static void reset(struct btz_stage *stage)
+{
+    for (size_t s = 0; s < stage->server_count; s++) {
+        struct stage_server *server = &stage->servers[s];
+
+        server->pub.instructions = server->server->instructions;
+        server->pub.tools = server->server->tools_json;
+        server->pub.resources = btz_json_shallow(stage->arena, server->resources);
+        for (size_t t = 0; t < server->server->tool_count; t++) {
+            server->tools[t].definition = server->server->tools[t].definition;
+            btz_schema_free(server->tools[t].input);
+            server->tools[t].input = NULL;
+            server->tools[t].changed = false;
+        }
+    }
+}
+
+int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progress, bool *changed,
+                      struct btz_err *err)
+{
+    const struct btz_json **before =
+        btz_arena_array(stage->arena, stage->server_count, 2 * sizeof(*before));
+    struct btz_str *instructions =
+        btz_arena_array(stage->arena, stage->server_count, sizeof(*instructions));
+    bool differs = false;
+    bool later = false;
+    int code;
+
+    stage->progress = progress;
+    for (size_t i = 0; i < stage->fragment_count; i++) {
+        later = later || btz_json_getz(card_of(stage, &stage->fragments[i]), "since");
+    }
+    *changed = false;
+    if (!later) {
+        return BTZ_OK;
+    }
+    for (size_t i = 0; i < stage->server_count; i++) {
+        before[2 * i] = stage->servers[i].pub.tools;
+        before[2 * i + 1] = stage->servers[i].pub.resources;
+        instructions[i] = stage->servers[i].pub.instructions;
+    }
+    reset(stage);
+    code = btz_stage_overlay(stage, err);
+    for (size_t i = 0; i < stage->server_count; i++) {
+        const struct btz_stage_server *pub = &stage->servers[i].pub;
+
+        differs = differs || !btz_json_equal(before[2 * i], pub->tools) ||
+                  !btz_json_equal(before[2 * i + 1], pub->resources) ||
+                  !btz_str_eq(instructions[i], pub->instructions);
+    }
+    *changed = differs;
+    return code;
+}
+
+int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err)
+{
     for (size_t i = 0; i < stage->fragment_count; i++) {
         const struct btz_fragment *fragment = &stage->fragments[i];
-        const struct btz_json *card = NULL;
+        const struct btz_json *card = card_of(stage, fragment);
         struct stage_server *server;
         enum btz_fragment_mode mode;
         int code = BTZ_OK;
 
-        for (size_t p = 0; !card; p++) {
-            card = btz_json_at(payload, p);
-            card = btz_str_eq(btz_json_str(btz_json_getz(card, "id")), fragment->id) ? card : NULL;
+        if (!is_due(stage, card)) {
+            continue;
         }
         mode = btz_fragment_mode(card);
         server = server_of(stage, btz_json_str(btz_json_getz(fragment->at, "server")));

@@ -1,6 +1,6 @@
 /* Host profiles and the small name tables of the lab. `naive` has every leniency, `spec` only
  * those that the protocol leaves open (checking arguments before sending is the client's choice),
- * `hardened` none. */
+ * `hardened` none. Which real flaws a leniency stands for: docs/internals/host-profiles.md. */
 #include "lab/lab_int.h"
 
 const char *btz_arm_name(enum btz_arm arm)
@@ -15,6 +15,20 @@ static const struct {
     bool safe_in_spec;
 } switches[BTZ_SWITCH_COUNT] = {
     [BTZ_SWITCH_VALIDATE_ARGUMENTS] = {"client.validate_arguments", false},
+    [BTZ_SWITCH_VALIDATE_RESULTS] = {"client.validate_results", false},
+    [BTZ_SWITCH_DUPLICATE_KEYS] = {"parse.duplicate_keys", false},
+    [BTZ_SWITCH_EXACT_COMMANDS] = {"commands.exact_names", false},
+    [BTZ_SWITCH_RESERVE_BUILTINS] = {"commands.reserve_builtins", false},
+    [BTZ_SWITCH_REJECT_SHADOWS] = {"commands.reject_shadows", false},
+    [BTZ_SWITCH_PIN_COMMANDS] = {"commands.pin_owner", false},
+    [BTZ_SWITCH_ESCAPE_LABELS] = {"commands.escape_labels", false},
+    [BTZ_SWITCH_AUTHENTICATE] = {"transport.authenticate", false},
+    [BTZ_SWITCH_CHECK_HEADERS] = {"server.check_headers", true},
+    [BTZ_SWITCH_PIN_REVISION] = {"client.pin_revision", false},
+    [BTZ_SWITCH_FORBID_SSE_FALLBACK] = {"client.forbid_sse_fallback", false},
+    [BTZ_SWITCH_MATCH_STREAMS] = {"client.match_streams", true},
+    [BTZ_SWITCH_PRIVATE_CACHE] = {"cache.private_only", false},
+    [BTZ_SWITCH_REQUIRE_METADATA] = {"auth.require_metadata", true},
 };
 
 const char *btz_switch_name(enum btz_switch which)

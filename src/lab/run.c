@@ -65,7 +65,8 @@ void btz_stage_journal_add(struct btz_stage *stage, const struct run *run, const
                                        : btz_json_new_str(arena, keys[i].name));
     }
     btz_json_set_int(arena, entry, "event", (int64_t)run->event);
-    btz_json_set_str(arena, entry, "server", run->server->pub.id);
+    btz_json_set_str(arena, entry, "server",
+                     run->server ? run->server->pub.id : BTZ_STR(BTZ_LAB_WIRE));
     btz_json_set_strz(arena, entry, "op", op);
     btz_json_setz(arena, entry, "path", path);
     if (value) {

@@ -32,7 +32,8 @@ void btz_stage_add_server(struct btz_stage *stage, const struct server *server,
             btz_json_push(arena, resources, server->resources[i].definition);
         }
     }
-    s->pub.resources = resources;
+    s->resources = resources;
+    s->pub.resources = btz_json_shallow(arena, resources);
 }
 
 /* The servers' seeded world, and markers whose values it does not hold. */
@@ -197,6 +198,7 @@ struct btz_stage *btz_stage_make(struct btz_lab *lab, uint64_t seed, size_t serv
     stage->lab = lab;
     stage->seed = seed;
     stage->budget = PLAIN_BUDGET;
+    stage->progress = (struct btz_stage_progress){.session = 1, .turn = 1};
     stage->servers = btz_arena_array(arena, servers + 1, sizeof(*stage->servers));
     stage->markers = stage->payload = btz_json_new_object(arena);
     stage->trigger = btz_json_new_object(arena);
@@ -323,6 +325,39 @@ const struct btz_json *btz_stage_trigger(const struct btz_stage *stage)
 const struct btz_json *btz_stage_plans(const struct btz_stage *stage)
 {
     return stage->plans;
+}
+
+static size_t turn_mark(const struct btz_stage *stage, const char *name)
+{
+    const struct btz_json *setting =
+        stage->variant ? btz_json_getz(stage->variant->pub.card, "setting") : NULL;
+    int64_t turn = 0;
+
+    return btz_json_int64(btz_json_getz(setting, name), &turn) ? (size_t)turn - 1 : SIZE_MAX;
+}
+
+size_t btz_stage_second_session(const struct btz_stage *stage)
+{
+    return turn_mark(stage, "second_session_turn");
+}
+
+size_t btz_stage_reconnect(const struct btz_stage *stage)
+{
+    return turn_mark(stage, "reconnect_turn");
+}
+
+struct btz_str btz_stage_memory_server(const struct btz_stage *stage)
+{
+    return stage->variant ? btz_json_str(btz_json_pointer(stage->variant->pub.card,
+                                                          BTZ_STR("/setting/memory")))
+                          : BTZ_STR_NONE;
+}
+
+bool btz_stage_other_user(const struct btz_stage *stage)
+{
+    return stage->variant &&
+           btz_json_bool(btz_json_pointer(stage->variant->pub.card, BTZ_STR("/setting/other_user")),
+                         false);
 }
 
 size_t btz_stage_memory(const struct btz_stage *stage)

@@ -22,8 +22,8 @@ struct btz_reference {
     size_t route; /* next route to try */
     bool acting;  /* the last call was the act or a route */
     bool obeying;
-    size_t index;  /* next step */
-    size_t common; /* leading steps that both plans share */
+    size_t index;   /* next step */
+    size_t segment; /* user turns answered: a plan has one answer for each */
     struct operand operands[MAX_OPERANDS];
     size_t operand_count;
     size_t scanned; /* parts looked at */
@@ -99,12 +99,7 @@ int btz_reference_new(enum btz_llm_ref agent, struct btz_str plan, struct btz_re
     }
     reference->routes = btz_json_getz(root, "routes");
     reference->act = SIZE_MAX;
-    while (reference->common < btz_json_count(reference->benign) &&
-           btz_json_equal(btz_json_at(reference->benign, reference->common),
-                          btz_json_at(reference->obey, reference->common))) {
-        reference->common++;
-    }
-    for (size_t i = reference->common; i < btz_json_count(reference->obey); i++) {
+    for (size_t i = 0; i < btz_json_count(reference->obey); i++) {
         const struct btz_json *step = btz_json_at(reference->obey, i);
 
         if (btz_json_getz(step, "call") && !in_plan(reference->benign, step)) {
@@ -125,11 +120,56 @@ void btz_reference_free(struct btz_reference *reference)
     }
 }
 
-/* The reader looks at each part once; once all operands were seen it turns to the obey plan, at
- * the step where the plans part if it is already past that. */
+/* First step of a plan behind so many answers. */
+static size_t segment_start(const struct btz_json *steps, size_t segment)
+{
+    size_t at = 0;
+
+    for (; segment > 0 && at < btz_json_count(steps); at++) {
+        segment -= btz_json_getz(btz_json_at(steps, at), "answer") ? 1 : 0;
+    }
+    return at;
+}
+
+/* Turns to the obey plan within the user turn under way, at the step where the plans part if the
+ * benign one is already past that. */
+static void turn_to_obey(struct btz_reference *reference)
+{
+    size_t benign = segment_start(reference->benign, reference->segment);
+    size_t obey = segment_start(reference->obey, reference->segment);
+    size_t common = 0;
+
+    while (benign + common < reference->index &&
+           btz_json_equal(btz_json_at(reference->benign, benign + common),
+                          btz_json_at(reference->obey, obey + common))) {
+        common++;
+    }
+    reference->obeying = true;
+    reference->index = obey + common;
+}
+
+/* A conversation grows with each request; one that did not is a new one: nothing of the old counts.
+ */
+static void forget(struct btz_reference *reference)
+{
+    reference->scanned = 0;
+    for (size_t o = 0; o < reference->operand_count; o++) {
+        reference->operands[o].found = false;
+    }
+    if (reference->obeying) {
+        reference->obeying = false;
+        reference->index = segment_start(reference->benign, reference->segment);
+    }
+}
+
+/* The reader looks at each part once; once all operands were seen it obeys. */
 static void look(struct btz_reference *reference, const struct btz_str *parts, size_t count)
 {
     bool all = reference->operand_count > 0;
+
+    if (count <= reference->scanned) {
+        forget(reference);
+    }
 
     for (; reference->scanned < count; reference->scanned++) {
         for (size_t o = 0; o < reference->operand_count; o++) {
@@ -143,10 +183,7 @@ static void look(struct btz_reference *reference, const struct btz_str *parts, s
         all = all && reference->operands[o].found;
     }
     if (all && !reference->obeying) {
-        reference->obeying = true;
-        if (reference->index > reference->common) {
-            reference->index = reference->common;
-        }
+        turn_to_obey(reference);
     }
 }
 
@@ -469,6 +506,7 @@ struct btz_str btz_reference_reply(struct btz_reference *reference, const struct
     if ((made = btz_json_getz(step, "read"))) {
         return call(reference, BTZ_STR("read_resource"), fill(reference, made), actions);
     }
+    reference->segment++;
     return answer(reference, fill_text(reference, btz_json_str(btz_json_getz(step, "answer"))),
                   actions);
 }

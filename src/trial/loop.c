@@ -85,7 +85,7 @@ static void note_definitions(struct btz_trial *trial)
     observe_definitions(trial);
 }
 
-void loop_start(struct btz_trial *trial)
+void loop_open(struct btz_trial *trial)
 {
     struct btz_str system = btz_str_of(render_system_text);
     struct btz_str context;
@@ -93,7 +93,7 @@ void loop_start(struct btz_trial *trial)
     loop_part(trial, btz_llm_part_settings(trial->arena, trial->options.temperature,
                                            trial->options.max_tokens, trial->options.model_seed,
                                            trial->options.json_actions));
-    render_tools(trial);
+    loop_part(trial, render_tools(trial));
     trial_event(trial, BTZ_LAYER_HOST, "tools", true, trial->parts[BTZ_LLM_PART_TOOLS]);
     show_text(trial, "system", system);
     add_message(trial, "system", system);
@@ -103,6 +103,50 @@ void loop_start(struct btz_trial *trial)
         add_message(trial, "user", context);
     }
     note_definitions(trial);
+}
+
+void loop_start(struct btz_trial *trial)
+{
+    loop_open(trial);
+    add_user_turn(trial);
+}
+
+void loop_lists_changed(struct btz_trial *trial)
+{
+    struct btz_str context;
+
+    if (trial->options.json_actions) {
+        context = render_context(trial, trial->parts[BTZ_LLM_PART_TOOLS]);
+        show_text(trial, "context", context);
+        add_message(trial, "user", context);
+    }
+    note_definitions(trial);
+}
+
+static void harness_fault(struct btz_trial *trial, const struct btz_err *err)
+{
+    char why[1200];
+
+    trial_finish(trial, BTZ_STOP_FAULT, btz_str_of(btz_err_text(err, why, sizeof(why))));
+}
+
+/* What has to happen before the user's next turn. */
+static void next_user_turn(struct btz_trial *trial)
+{
+    struct btz_err err;
+    int rc = BTZ_OK;
+
+    if (trial->turn_index == btz_stage_second_session(trial->stage)) {
+        rc = session_second(trial, &err);
+    } else if (trial->turn_index == btz_stage_reconnect(trial->stage)) {
+        rc = session_reconnect(trial, &err);
+    } else {
+        rc = session_progress(trial, &err);
+    }
+    if (rc != BTZ_OK) {
+        harness_fault(trial, &err);
+        return;
+    }
     add_user_turn(trial);
 }
 
@@ -173,7 +217,7 @@ static void take_answer(struct btz_trial *trial, struct btz_str text)
     if (++trial->turn_index >= btz_json_count(btz_stage_turns(trial->stage))) {
         trial_finish(trial, BTZ_STOP_ANSWER, BTZ_STR_NONE);
     } else if (trial->turn < trial->budget) {
-        add_user_turn(trial); /* with no turn left it would never be put to the model */
+        next_user_turn(trial); /* with no turn left it would never be put to the model */
     }
 }
 
@@ -229,13 +273,13 @@ static bool run_call(struct btz_trial *trial, const struct btz_llm_call *call)
         }
         rc = host_read(trial, uri, &text, &err);
     }
-    if (rc != BTZ_OK) {
-        char why[1200];
-
-        trial_finish(trial, BTZ_STOP_FAULT, btz_str_of(btz_err_text(&err, why, sizeof(why))));
-        return true;
+    if (rc == BTZ_OK) {
+        add_result(trial, call, text);
+        rc = session_progress(trial, &err);
     }
-    add_result(trial, call, text);
+    if (rc != BTZ_OK) {
+        harness_fault(trial, &err);
+    }
     return true;
 }
 

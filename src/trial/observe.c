@@ -6,8 +6,8 @@
 #include "text/contains.h"
 #include "trial/trial_int.h"
 
-static const char *const source_names[] = {"definition", "instructions", "result", "resource",
-                                           "turn"};
+static const char *const source_names[] = {"definition", "instructions", "result",
+                                           "resource",   "turn",         "memory"};
 
 static bool holds(struct btz_str text, const struct btz_fragment *fragment)
 {
@@ -82,6 +82,20 @@ static bool field_is_rendered(struct btz_str field)
     return btz_str_is(field, "description") || btz_str_starts(field, BTZ_STR("inputSchema"));
 }
 
+/* A list that came past the adversary: whatever of it the model sees is theirs. */
+static void observe_tampered_list(struct btz_trial *trial, size_t index, const struct conn *conn)
+{
+    for (size_t t = 0; t < btz_json_count(conn->tools); t++) {
+        const struct btz_json *tool = btz_json_at(conn->tools, t);
+
+        note(trial, index, SOURCE_DEFINITION, btz_json_text(trial->arena, tool),
+             btz_arena_printf(
+                 trial->arena, "%.*s %.*s %.*s", BTZ_FMT(btz_json_str(btz_json_getz(tool, "name"))),
+                 BTZ_FMT(btz_json_str(btz_json_getz(tool, "description"))),
+                 BTZ_FMT(btz_json_text(trial->arena, btz_json_getz(tool, "inputSchema")))));
+    }
+}
+
 static void observe_definition(struct btz_trial *trial, size_t index)
 {
     const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, index);
@@ -92,6 +106,12 @@ static void observe_definition(struct btz_trial *trial, size_t index)
         struct conn *conn = &trial->conns[i];
 
         if (!btz_str_eq(conn->server->id, server)) {
+            continue;
+        }
+        if (btz_json_getz(fragment->at, "wire")) {
+            if (conn->tampered_list) {
+                observe_tampered_list(trial, index, conn);
+            }
             continue;
         }
         if (btz_json_bool(btz_json_getz(fragment->at, "instructions"), false)) {
@@ -118,14 +138,47 @@ void observe_definitions(struct btz_trial *trial)
     }
 }
 
+static bool came_past_adversary(const struct btz_trial *trial, struct btz_str server)
+{
+    for (size_t i = 0; i < trial->conn_count; i++) {
+        if (btz_str_eq(trial->conns[i].server->id, server)) {
+            return trial->conns[i].tampered;
+        }
+    }
+    return false;
+}
+
+/* What the memory gives back of a payload that was put into it in the session before. */
+static void observe_recalled(struct btz_trial *trial, size_t index, struct btz_str raw,
+                             struct btz_str text)
+{
+    struct seen_fragment *seen = &trial->seen[index];
+
+    if (seen->stored && holds(text, btz_stage_fragment_at(trial->stage, index))) {
+        seen->recalled = true;
+        note(trial, index, SOURCE_MEMORY, raw, text);
+    }
+}
+
 void observe_text(struct btz_trial *trial, enum source_kind kind, struct btz_str server,
                   struct btz_str name, struct btz_str raw, struct btz_str text)
 {
     const char *key = kind == SOURCE_RESOURCE ? "resource" : "result";
+    struct btz_str memory = btz_stage_memory_server(trial->stage);
 
     for (size_t i = 0; i < trial->fragment_count; i++) {
         const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, i);
 
+        if (memory.len && trial->session > 1) {
+            if (btz_str_eq(memory, server)) {
+                observe_recalled(trial, i, raw, text);
+            }
+            continue;
+        }
+        if (btz_json_getz(fragment->at, "wire") && at_is(fragment, "server", server) &&
+            came_past_adversary(trial, server)) {
+            note(trial, i, kind, raw, text);
+        }
         if (btz_json_getz(fragment->at, key) && at_is(fragment, "server", server) &&
             at_is(fragment, key, name)) {
             note(trial, i, kind, raw, text);

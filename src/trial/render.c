@@ -110,15 +110,17 @@ static void write_definition(struct btz_buf *out, const struct shown_tool *tool)
     (void)btz_buf_add_text(out, "}}");
 }
 
-void render_tools(struct btz_trial *trial)
+struct btz_str render_tools(struct btz_trial *trial)
 {
     struct btz_buf out;
+    struct btz_str text;
     size_t count = 0;
 
     for (size_t i = 0; i < trial->conn_count; i++) {
         count += btz_json_count(trial->conns[i].tools);
     }
     trial->tools = btz_arena_array(trial->arena, count + 1, sizeof(*trial->tools));
+    trial->tool_count = 0;
     btz_buf_init(&out, 16 * 1024 * 1024);
     (void)btz_buf_add_byte(&out, '[');
     for (size_t i = 0; i < trial->conn_count; i++) {
@@ -140,8 +142,9 @@ void render_tools(struct btz_trial *trial)
     trial->tools[trial->tool_count++].name = BTZ_STR("read_resource");
     (void)btz_buf_add_text(&out, render_read_resource);
     (void)btz_buf_add_byte(&out, ']');
-    loop_part(trial, btz_arena_dup(trial->arena, btz_buf_view(&out)));
+    text = btz_arena_dup(trial->arena, btz_buf_view(&out));
     btz_buf_fini(&out);
+    return text;
 }
 
 const struct shown_tool *render_find(const struct btz_trial *trial, struct btz_str name)

@@ -17,6 +17,7 @@ int btz_trial_new(const struct btz_trial_options *options, struct btz_trial **ou
     trial->arena = btz_arena_new();
     trial->trajectory = btz_json_new_array(trial->arena);
     trial->journal = btz_json_new_array(trial->arena);
+    trial->session = 1;
     rc = btz_stage_new(options->lab, options->scenario, options->arm, options->seed, &trial->stage,
                        err);
     if (rc == BTZ_OK) {

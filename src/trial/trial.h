@@ -97,7 +97,11 @@ struct btz_exchange {
 struct btz_chain {
     bool triggered, delivered, observed, acted, effect;
     int observed_turn;
-    const char *observed_by; /* "definition", "instructions", "result", "resource", "turn", "" */
+    const char *observed_by; /* "definition", "instructions", "result", "resource", "turn",
+                                "memory", "" */
+    /* Memory scenarios: the payload was seen in the first session, put into the memory there, and
+     * given back by it in the second; `observed` is then of the second session. */
+    bool memory, seen_first, stored, recalled;
     size_t fragments_seen, fragments;
     bool operand_free; /* some fragment has no operand: no exposure claim */
     int64_t act_event, effect_event;
@@ -106,7 +110,9 @@ struct btz_chain {
 
 struct btz_trial_record {
     enum btz_outcome outcome;
-    const char *sub; /* resisted: "refused", "ignored", "flagged"; fault: its reason */
+    /* resisted: "refused", "ignored", "flagged"; not exercised, of a memory scenario: "not seen",
+     * "not stored", "not recalled"; contained by the stack: "stack"; else empty */
+    const char *sub;
     enum btz_stop stop;
     struct btz_chain chain;
     bool utility_known, utility;

@@ -25,6 +25,8 @@ struct conn {
     struct btz_mcp_client *client;
     struct btz_mcp_server *machine;
     bool ready;
+    enum btz_mcp_revision revision;   /* agreed on */
+    bool fell_back;                   /* the client went down an era */
     struct btz_str instructions;      /* as the client received them */
     const struct btz_json *tools;     /* as the client received them */
     const struct btz_json *resources; /* likewise; NULL if the server has none */
@@ -34,6 +36,34 @@ struct conn {
     const struct btz_json *answer; /* NULL if `failure` */
     struct btz_str failure;
     uint64_t call_event; /* event that the running call is recorded as */
+    int64_t ttl_ms;      /* caching hints of the last list */
+    bool cache_public;
+    bool lists_stale; /* the server said so */
+    /* The wire, see tap.c. */
+    struct btz_str last_message; /* that the client got */
+    struct btz_json *asked;      /* request id -> method */
+    uint64_t sent[2], received[2];
+    bool tampered;       /* the adversary changed something of the request under way */
+    bool tampered_list;  /* ... of the list that `tools` came from */
+    struct btz_str lost; /* why the connection is of no use any more; empty = it is */
+};
+
+/* A tool list that the host keeps (caching hints of the modern era). */
+struct cached_list {
+    struct cached_list *next;
+    struct btz_str server;
+    const struct btz_json *tools;
+    bool tampered;
+    unsigned user;
+    unsigned stored; /* requests of the trial by then */
+    int64_t ttl_ms;
+    bool is_public;
+};
+
+/* Messages that go on after the adversary saw one. */
+struct tapped {
+    struct btz_str *forward, *back;
+    size_t forward_count, back_count;
 };
 
 /* A tool as the model sees it. */
@@ -56,6 +86,7 @@ struct seen_fragment {
     bool in_context; /* in the context that the next request carries */
     int turn;        /* of the first accepted request with it; 0 = not observed */
     const char *by;
+    bool first, stored, recalled; /* memory scenarios: stages before it is seen again */
 };
 
 struct btz_trial {
@@ -70,8 +101,13 @@ struct btz_trial {
 
     struct btz_str *parts; /* grows; llm/request.h */
     size_t part_count, part_cap;
-    size_t turn_index; /* user turn under way, from 0 */
-    int turn;          /* model turn */
+    size_t turn_index;       /* user turn under way, from 0 */
+    int session;             /* from 1 */
+    unsigned user;           /* whose session it is: 0, or 1 for the second where users differ */
+    unsigned requests;       /* of all clients */
+    unsigned attacker_calls; /* calls of the attacker's server */
+    struct cached_list *cache;
+    int turn; /* model turn */
     int budget;
     int malformed_in_a_row;
     uint64_t need_id;
@@ -104,9 +140,30 @@ struct btz_json *trial_note(struct btz_trial *trial, int64_t id, const char *kin
 void trial_take_journal(struct btz_trial *trial);
 void trial_finish(struct btz_trial *trial, enum btz_stop stop, struct btz_str why);
 
-/* host.c */
+/* Fires the card's trigger if it waits for this; `server` and `name` are compared where it names
+ * them. */
+void trial_trigger(struct btz_trial *trial, const char *on, struct btz_str server,
+                   struct btz_str name);
+
+/* connect.c */
 int host_connect(struct btz_trial *trial, struct btz_err *err);
 void host_disconnect(struct btz_trial *trial);
+/* The stage's definitions changed: servers announce it, the host lists again. */
+int host_lists_changed(struct btz_trial *trial, struct btz_err *err);
+/* Waits for the answer to the request that was just made with result `made`. */
+int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int made,
+               struct btz_err *err);
+
+/* tap.c */
+int tap_message(struct btz_trial *trial, struct conn *conn, enum btz_side from,
+                struct btz_str bytes, struct tapped *out, struct btz_err *err);
+
+/* session.c: before a user turn, and after a call. */
+int session_second(struct btz_trial *trial, struct btz_err *err);
+int session_reconnect(struct btz_trial *trial, struct btz_err *err);
+int session_progress(struct btz_trial *trial, struct btz_err *err);
+
+/* host.c */
 /* Calls a tool; the outcome is recorded and `*text` is what the model gets. BTZ_EINTERNAL: a fault
  * of the lab or the protocol (text for people in err). */
 int host_call(struct btz_trial *trial, const struct shown_tool *tool,
@@ -115,7 +172,9 @@ int host_read(struct btz_trial *trial, struct btz_str uri, struct btz_str *text,
               struct btz_err *err);
 
 /* render.c */
-void render_tools(struct btz_trial *trial);
+/* What the servers offer, as the tools part of a request; also fills the table that names are found
+ * in. */
+struct btz_str render_tools(struct btz_trial *trial);
 /* The host's context message; empty if there is nothing to say. */
 struct btz_str render_context(struct btz_trial *trial, struct btz_str tools);
 /* Text of a CallToolResult or ReadResourceResult; links are noted with `conn`. */
@@ -131,7 +190,8 @@ enum source_kind {
     SOURCE_INSTRUCTIONS,
     SOURCE_RESULT,
     SOURCE_RESOURCE,
-    SOURCE_TURN
+    SOURCE_TURN,
+    SOURCE_MEMORY
 };
 void observe_definitions(struct btz_trial *trial);
 /* `name` is the tool or uri; `raw` what left the server, `text` what the model gets. */
@@ -147,6 +207,10 @@ void outcome_decide(struct btz_trial *trial);
 
 /* loop.c */
 void loop_start(struct btz_trial *trial);
+/* Opens a conversation: settings, tools, system text, the host's context. */
+void loop_open(struct btz_trial *trial);
+/* The tools part of the request changed within a conversation. */
+void loop_lists_changed(struct btz_trial *trial);
 void loop_part(struct btz_trial *trial, struct btz_str part);
 void loop_reply(struct btz_trial *trial, const struct btz_answer *answer);
 

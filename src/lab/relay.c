@@ -1,0 +1,69 @@
+/* The adversary on the wire: a function of the variant that sees each message and says what goes
+ * on.
+ */
+#include "lab/lab_int.h"
+
+static int relay_of(const struct btz_stage *stage)
+{
+    if (!stage->variant || stage->arm == BTZ_ARM_CLEAN) {
+        return BTZ_LUA_NONE;
+    }
+    return stage->arm == BTZ_ARM_ATTACK ? stage->variant->relay : stage->variant->benign_relay;
+}
+
+bool btz_stage_has_relay(const struct btz_stage *stage)
+{
+    return relay_of(stage) != BTZ_LUA_NONE;
+}
+
+/* Each item has a text or a body. */
+static bool well_formed(const struct btz_json *list)
+{
+    if (!list) {
+        return true;
+    }
+    for (size_t i = 0; i < btz_json_count(list); i++) {
+        const struct btz_json *item = btz_json_at(list, i);
+        bool text = btz_json_is(btz_json_getz(item, "text"), BTZ_JSON_STRING);
+        bool body = btz_json_is(btz_json_getz(item, "body"), BTZ_JSON_OBJECT);
+
+        if (text == body) {
+            return false;
+        }
+    }
+    return btz_json_is(list, BTZ_JSON_ARRAY) || btz_json_count(list) == 0;
+}
+
+int btz_stage_relay(struct btz_stage *stage, const struct btz_json *message, uint64_t event,
+                    const struct btz_json **action, struct btz_err *err)
+{
+    const struct variant *variant = stage->variant;
+    struct btz_lua_arg args[] = {
+        {NULL, stage->lab->world_ref}, {stage->markers, 0}, {message, 0}, {stage->payload, 0}};
+    struct run run = {.stage = stage, .mode = RUN_RELAY, .event = event};
+    const struct btz_json *value = NULL;
+    int code = btz_stage_run(&run, variant->script, relay_of(stage), args, 4, &btz_lab_call_budget,
+                             &value, err);
+
+    if (code != BTZ_OK) {
+        btz_err_prefix(err, "relay of %.*s: ", BTZ_FMT(variant->pub.id));
+        return code;
+    }
+    *action = NULL;
+    if (!value || btz_json_is(value, BTZ_JSON_NULL)) {
+        return BTZ_OK;
+    }
+    if (!btz_json_is(value, BTZ_JSON_OBJECT) || !well_formed(btz_json_getz(value, "forward")) ||
+        !well_formed(btz_json_getz(value, "back"))) {
+        code = btz_lab_refuse(
+            variant->script, btz_arena_printf(stage->arena, "%s/relay", variant->path.ptr), err,
+            "must return nil or { forward = list {...}, back = list {...} }, each item with a text "
+            "or a body");
+        if (err) {
+            err->code = BTZ_EINTERNAL;
+        }
+        return BTZ_EINTERNAL;
+    }
+    *action = value;
+    return BTZ_OK;
+}
