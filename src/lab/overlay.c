@@ -59,6 +59,51 @@ static int into_tool(struct btz_stage *stage, struct stage_server *server,
     return failed(stage, fragment, "the server has no such tool", err);
 }
 
+/* A prompt whose name is changed is still the one with this number: its script stays with it. */
+static int into_prompt(struct btz_stage *stage, struct stage_server *server,
+                       const struct btz_fragment *fragment, enum btz_fragment_mode mode,
+                       struct btz_err *err)
+{
+    struct btz_str name = btz_json_str(btz_json_getz(fragment->at, "prompt"));
+    struct btz_str field = btz_json_str(btz_json_getz(fragment->at, "field"));
+    const char *why = "the server has no such prompt";
+
+    for (size_t i = 0; i < server->server->prompt_count; i++) {
+        const struct btz_json *edited;
+
+        if (!btz_str_eq(server->server->prompts[i].name, name)) {
+            continue;
+        }
+        edited = btz_lab_field_edit(stage->arena, btz_json_at(server->pub.prompts, i), field, mode,
+                                    fragment->text, &why);
+        why = edited ? btz_lab_prompt_wrong(edited) : why;
+        if (why) {
+            break;
+        }
+        own_list(stage, &server->pub.prompts, server->server->prompts_json);
+        btz_json_replace_at((struct btz_json *)(uintptr_t)server->pub.prompts, i, edited);
+        return BTZ_OK;
+    }
+    return failed(stage, fragment, why, err);
+}
+
+static int into_template(struct btz_stage *stage, struct stage_server *server, size_t index,
+                         const struct btz_fragment *fragment, enum btz_fragment_mode mode,
+                         struct btz_err *err)
+{
+    struct btz_str field = btz_json_str(btz_json_getz(fragment->at, "field"));
+    const char *why = NULL;
+    const struct btz_json *edited = btz_lab_field_edit(
+        stage->arena, btz_json_at(server->pub.templates, index), field, mode, fragment->text, &why);
+
+    if (!edited) {
+        return failed(stage, fragment, why, err);
+    }
+    own_list(stage, &server->pub.templates, server->server->templates_json);
+    btz_json_replace_at((struct btz_json *)(uintptr_t)server->pub.templates, index, edited);
+    return BTZ_OK;
+}
+
 static int into_resource(struct btz_stage *stage, struct stage_server *server,
                          const struct btz_fragment *fragment, enum btz_fragment_mode mode,
                          struct btz_err *err)
@@ -81,6 +126,11 @@ static int into_resource(struct btz_stage *stage, struct stage_server *server,
         /* The list was made for this stage (stage.c). */
         btz_json_replace_at((struct btz_json *)(uintptr_t)server->pub.resources, i, edited);
         return BTZ_OK;
+    }
+    for (size_t i = 0; i < server->server->template_count; i++) {
+        if (btz_str_eq(server->server->templates[i].uri, uri)) {
+            return into_template(stage, server, i, fragment, mode, err);
+        }
     }
     return failed(stage, fragment, "the stage has no such resource", err);
 }
@@ -124,6 +174,7 @@ static void reset(struct btz_stage *stage)
         server->pub.instructions = server->server->instructions;
         server->pub.tools = server->server->tools_json;
         server->pub.resources = btz_json_shallow(stage->arena, server->resources);
+        server->pub.prompts = server->server->prompts_json;
         for (size_t t = 0; t < server->server->tool_count; t++) {
             server->tools[t].definition = server->server->tools[t].definition;
             btz_schema_free(server->tools[t].input);
@@ -137,7 +188,7 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
                       struct btz_err *err)
 {
     const struct btz_json **before =
-        btz_arena_array(stage->arena, stage->server_count, 2 * sizeof(*before));
+        btz_arena_array(stage->arena, stage->server_count, 3 * sizeof(*before));
     struct btz_str *instructions =
         btz_arena_array(stage->arena, stage->server_count, sizeof(*instructions));
     bool differs = false;
@@ -153,8 +204,9 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
         return BTZ_OK;
     }
     for (size_t i = 0; i < stage->server_count; i++) {
-        before[2 * i] = stage->servers[i].pub.tools;
-        before[2 * i + 1] = stage->servers[i].pub.resources;
+        before[3 * i] = stage->servers[i].pub.tools;
+        before[3 * i + 1] = stage->servers[i].pub.resources;
+        before[3 * i + 2] = stage->servers[i].pub.prompts;
         instructions[i] = stage->servers[i].pub.instructions;
     }
     reset(stage);
@@ -162,8 +214,9 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
     for (size_t i = 0; i < stage->server_count; i++) {
         const struct btz_stage_server *pub = &stage->servers[i].pub;
 
-        differs = differs || !btz_json_equal(before[2 * i], pub->tools) ||
-                  !btz_json_equal(before[2 * i + 1], pub->resources) ||
+        differs = differs || !btz_json_equal(before[3 * i], pub->tools) ||
+                  !btz_json_equal(before[3 * i + 1], pub->resources) ||
+                  !btz_json_equal(before[3 * i + 2], pub->prompts) ||
                   !btz_str_eq(instructions[i], pub->instructions);
     }
     *changed = differs;
@@ -194,6 +247,8 @@ int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err)
         } else if (btz_json_getz(fragment->at, "resource") &&
                    btz_json_getz(fragment->at, "field")) {
             code = into_resource(stage, server, fragment, mode, err);
+        } else if (btz_json_getz(fragment->at, "prompt") && btz_json_getz(fragment->at, "field")) {
+            code = into_prompt(stage, server, fragment, mode, err);
         }
         if (code != BTZ_OK) {
             return code;
