@@ -16,6 +16,28 @@ bool btz_stage_has_relay(const struct btz_stage *stage)
     return relay_of(stage) != BTZ_LUA_NONE;
 }
 
+/* The message with tools by the names as written: `tool` of a call, and `names` from each name as
+ * written to the one on the wire. */
+static const struct btz_json *with_names(struct btz_stage *stage, const struct btz_json *message)
+{
+    const struct server *server =
+        btz_lab_server_of(stage->lab, btz_json_str(btz_json_getz(message, "server")));
+    struct btz_str shown = btz_json_str(btz_json_getz(message, "tool"));
+    struct btz_json *out = btz_json_shallow(stage->arena, message);
+    struct btz_json *names = btz_json_new_object(stage->arena);
+
+    for (size_t i = 0; server && i < server->tool_count; i++) {
+        const struct tool *tool = &server->tools[i];
+
+        btz_json_set(stage->arena, names, tool->name, btz_json_new_str(stage->arena, tool->shown));
+        if (btz_str_eq(tool->shown, shown)) {
+            btz_json_set_str(stage->arena, out, "tool", tool->name);
+        }
+    }
+    btz_json_setz(stage->arena, out, "names", names);
+    return out;
+}
+
 /* Each item has a text or a body. */
 static bool well_formed(const struct btz_json *list)
 {
@@ -38,8 +60,10 @@ int btz_stage_relay(struct btz_stage *stage, const struct btz_json *message, uin
                     const struct btz_json **action, struct btz_err *err)
 {
     const struct variant *variant = stage->variant;
-    struct btz_lua_arg args[] = {
-        {NULL, stage->lab->world_ref}, {stage->markers, 0}, {message, 0}, {stage->payload, 0}};
+    struct btz_lua_arg args[] = {{NULL, stage->lab->world_ref},
+                                 {stage->markers, 0},
+                                 {with_names(stage, message), 0},
+                                 {stage->payload, 0}};
     struct run run = {.stage = stage, .mode = RUN_RELAY, .event = event};
     const struct btz_json *value = NULL;
     int code = btz_stage_run(&run, variant->script, relay_of(stage), args, 4, &btz_lab_call_budget,

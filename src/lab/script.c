@@ -39,6 +39,8 @@ static const char *const function_paths[] = {
     "attack:/variants/#/seed",
     "attack:/variants/#/utility",
     "attack:/variants/#/oracle",
+    "attack:/variants/#/relay",
+    "attack:/variants/#/twins/benign/relay",
     "attack:/variants/#/twins/clean/utility",
     "attack:/variants/#/twins/benign/utility",
 };

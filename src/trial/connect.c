@@ -21,14 +21,20 @@ static int serve_call(struct btz_trial *trial, struct conn *conn,
     if (event->kind == BTZ_MCP_SERVER_CALL) {
         rc = btz_stage_call(trial->stage, conn->index, event->name, event->arguments,
                             (uint64_t)conn->call_event, &result, err);
-        trial_take_journal(trial);
-    } else {
+    } else if (event->kind == BTZ_MCP_SERVER_READ) {
         rc = btz_stage_read(trial->stage, conn->index, event->name, (uint64_t)conn->call_event,
                             &result, err);
+    } else if (event->kind == BTZ_MCP_SERVER_PROMPT) {
+        rc = btz_stage_prompt(trial->stage, conn->index, event->name, event->arguments,
+                              (uint64_t)conn->call_event, &result, err);
+    } else {
+        return BTZ_OK; /* nothing else asks for an answer of ours */
     }
-    if (rc == BTZ_ENOTFOUND) {
-        return btz_mcp_server_reply_error(conn->machine, event->token, BTZ_MCP_E_PARAMS,
-                                          BTZ_STR("no such tool or resource"), NULL);
+    trial_take_journal(trial);
+    if (rc == BTZ_ENOTFOUND || (rc == BTZ_EINVAL && event->kind == BTZ_MCP_SERVER_PROMPT)) {
+        return btz_mcp_server_reply_error(
+            conn->machine, event->token, BTZ_MCP_E_PARAMS,
+            rc == BTZ_EINVAL ? btz_str_of(err->msg) : BTZ_STR("no such tool or resource"), NULL);
     }
     return rc ? rc : btz_mcp_server_reply_result(conn->machine, event->token, result, err);
 }
@@ -45,6 +51,7 @@ static void take_client_event(struct btz_trial *trial, struct conn *conn,
         break;
     case BTZ_MCP_CLIENT_TOOLS:
     case BTZ_MCP_CLIENT_RESOURCES:
+    case BTZ_MCP_CLIENT_PROMPTS:
     case BTZ_MCP_CLIENT_RESULT:
         if (event->request == conn->request) {
             conn->answered = true;
@@ -237,6 +244,8 @@ static struct btz_mcp_catalogue catalogue_of(struct btz_trial *trial, const stru
         .instructions = conn->server->instructions.len ? conn->server->instructions : BTZ_STR_NONE,
         .tools = conn->server->tools,
         .resources = btz_json_count(conn->server->resources) ? conn->server->resources : NULL,
+        .prompts = btz_json_count(conn->server->prompts) ? conn->server->prompts : NULL,
+        .templates = btz_json_count(conn->server->templates) ? conn->server->templates : NULL,
     };
 }
 
@@ -449,6 +458,11 @@ static int connect_one(struct btz_trial *trial, struct conn *conn, struct btz_er
                         btz_mcp_client_list_resources(conn->client, &conn->request), err);
         conn->resources = conn->answer;
     }
+    if (rc == BTZ_OK && btz_json_count(conn->server->prompts) && !conn->lost.len) {
+        rc = conn_await(trial, conn, "prompts/list",
+                        btz_mcp_client_list_prompts(conn->client, &conn->request), err);
+        conn->prompts = conn->answer;
+    }
     return rc;
 }
 
@@ -497,6 +511,7 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
             return rc;
         }
     }
+    commands_build(trial);
     return BTZ_OK;
 }
 

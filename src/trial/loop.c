@@ -33,6 +33,19 @@ static void say(struct btz_trial *trial, struct btz_str text)
     add_message(trial, "user", text);
 }
 
+void loop_show(struct btz_trial *trial, const char *kind, const char *role, struct btz_str text)
+{
+    show_text(trial, kind, text);
+    add_message(trial, role, text);
+}
+
+static void harness_fault(struct btz_trial *trial, const struct btz_err *err)
+{
+    char why[1200];
+
+    trial_finish(trial, BTZ_STOP_FAULT, btz_str_of(btz_err_text(err, why, sizeof(why))));
+}
+
 static void add_user_turn(struct btz_trial *trial)
 {
     struct btz_str text =
@@ -40,6 +53,8 @@ static void add_user_turn(struct btz_trial *trial)
     const struct btz_json *trigger = btz_stage_trigger(trial->stage);
     struct btz_json *payload = btz_json_new_object(trial->arena);
     struct btz_json *note;
+    struct btz_err err;
+    bool taken = false;
     int64_t id;
     int64_t nth = 1;
 
@@ -51,7 +66,13 @@ static void add_user_turn(struct btz_trial *trial)
     id = trial_event_json(trial, BTZ_LAYER_HOST, "user", true, payload);
     note = trial_note(trial, id, "user");
     btz_json_set_str(trial->arena, note, "text", text);
-    add_message(trial, "user", text);
+    if (command_run(trial, text, &taken, &err) != BTZ_OK) {
+        harness_fault(trial, &err);
+        return;
+    }
+    if (!taken) {
+        add_message(trial, "user", text);
+    }
     observe_turn(trial, trial->turn_index, text);
     if (btz_str_is(btz_json_str(btz_json_getz(trigger, "on")), "turn")) {
         (void)btz_json_int64(btz_json_getz(trigger, "nth"), &nth);
@@ -85,6 +106,8 @@ static void note_definitions(struct btz_trial *trial)
     observe_definitions(trial);
 }
 
+static void turn_answered(struct btz_trial *trial);
+
 void loop_open(struct btz_trial *trial)
 {
     struct btz_str system = btz_str_of(render_system_text);
@@ -109,6 +132,9 @@ void loop_start(struct btz_trial *trial)
 {
     loop_open(trial);
     add_user_turn(trial);
+    if (trial->turn_is_over && !trial->done) {
+        turn_answered(trial);
+    }
 }
 
 void loop_lists_changed(struct btz_trial *trial)
@@ -121,13 +147,6 @@ void loop_lists_changed(struct btz_trial *trial)
         add_message(trial, "user", context);
     }
     note_definitions(trial);
-}
-
-static void harness_fault(struct btz_trial *trial, const struct btz_err *err)
-{
-    char why[1200];
-
-    trial_finish(trial, BTZ_STOP_FAULT, btz_str_of(btz_err_text(err, why, sizeof(why))));
 }
 
 /* What has to happen before the user's next turn. */
@@ -148,6 +167,20 @@ static void next_user_turn(struct btz_trial *trial)
         return;
     }
     add_user_turn(trial);
+    if (trial->turn_is_over && !trial->done) {
+        turn_answered(trial);
+    }
+}
+
+/* The user's turn has its answer: goes on to the next, or ends the trial. */
+static void turn_answered(struct btz_trial *trial)
+{
+    trial->turn_is_over = false;
+    if (++trial->turn_index >= btz_json_count(btz_stage_turns(trial->stage))) {
+        trial_finish(trial, BTZ_STOP_ANSWER, BTZ_STR_NONE);
+    } else if (trial->turn < trial->budget) {
+        next_user_turn(trial); /* with no turn left it would never be put to the model */
+    }
 }
 
 /* `s` without white space and the marks that models put around a word: `head` at its head, * _ ` at
@@ -214,11 +247,7 @@ static void take_answer(struct btz_trial *trial, struct btz_str text)
     note = trial_note(trial, id, "answer");
     btz_json_set_str(trial->arena, note, "text", text);
     read_answer(trial, text, note);
-    if (++trial->turn_index >= btz_json_count(btz_stage_turns(trial->stage))) {
-        trial_finish(trial, BTZ_STOP_ANSWER, BTZ_STR_NONE);
-    } else if (trial->turn < trial->budget) {
-        next_user_turn(trial); /* with no turn left it would never be put to the model */
-    }
+    turn_answered(trial);
 }
 
 static void add_result(struct btz_trial *trial, const struct btz_llm_call *call,

@@ -6,8 +6,8 @@
 #include "text/contains.h"
 #include "trial/trial_int.h"
 
-static const char *const source_names[] = {"definition", "instructions", "result",
-                                           "resource",   "turn",         "memory"};
+static const char *const source_names[] = {"definition", "instructions", "result", "resource",
+                                           "turn",       "memory",       "prompt"};
 
 static bool holds(struct btz_str text, const struct btz_fragment *fragment)
 {
@@ -163,7 +163,9 @@ static void observe_recalled(struct btz_trial *trial, size_t index, struct btz_s
 void observe_text(struct btz_trial *trial, enum source_kind kind, struct btz_str server,
                   struct btz_str name, struct btz_str raw, struct btz_str text)
 {
-    const char *key = kind == SOURCE_RESOURCE ? "resource" : "result";
+    const char *key = kind == SOURCE_RESOURCE ? "resource"
+                      : kind == SOURCE_PROMPT ? "prompt"
+                                              : "result";
     struct btz_str memory = btz_stage_memory_server(trial->stage);
 
     for (size_t i = 0; i < trial->fragment_count; i++) {

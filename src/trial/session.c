@@ -77,6 +77,14 @@ static int connect_anew(struct btz_trial *trial, struct btz_err *err)
     return rc != BTZ_OK ? rc : host_connect(trial, err);
 }
 
+void session_clear(struct btz_trial *trial)
+{
+    note_session(trial, "clear");
+    trial->parts = NULL; /* exchanges keep the old ones */
+    trial->part_count = trial->part_cap = 0;
+    loop_open(trial);
+}
+
 int session_second(struct btz_trial *trial, struct btz_err *err)
 {
     int rc;
@@ -89,9 +97,7 @@ int session_second(struct btz_trial *trial, struct btz_err *err)
     if (rc != BTZ_OK) {
         return rc;
     }
-    trial->parts = NULL; /* exchanges keep the old ones */
-    trial->part_count = trial->part_cap = 0;
-    loop_open(trial);
+    session_clear(trial);
     return BTZ_OK;
 }
 

@@ -33,6 +33,7 @@ static struct btz_json *describe(struct btz_trial *trial, struct conn *conn, enu
     struct btz_json *message = btz_json_new_object(trial->arena);
     const struct btz_json *body = NULL;
     struct btz_str method = BTZ_STR_NONE;
+    const struct btz_json *request = NULL;
     struct btz_str id;
 
     btz_json_set_strz(trial->arena, message, "direction",
@@ -49,12 +50,18 @@ static struct btz_json *describe(struct btz_trial *trial, struct conn *conn, enu
         id = btz_json_text(trial->arena, btz_json_getz(body, "id"));
         if (method.len && from == BTZ_SIDE_CLIENT) {
             conn->asked = conn->asked ? conn->asked : btz_json_new_object(trial->arena);
-            btz_json_set(trial->arena, conn->asked, id, btz_json_getz(body, "method"));
+            btz_json_set(trial->arena, conn->asked, id, body);
+            request = body;
         } else if (!method.len && from == BTZ_SIDE_SERVER) {
-            method = btz_json_str(btz_json_get(conn->asked, id));
+            request = btz_json_get(conn->asked, id);
+            method = btz_json_str(btz_json_getz(request, "method"));
         }
     }
     btz_json_set_str(trial->arena, message, "method", method);
+    if (btz_str_is(method, "tools/call")) {
+        btz_json_set_str(trial->arena, message, "tool",
+                         btz_json_str(btz_json_pointer(request, BTZ_STR("/params/name"))));
+    }
     return message;
 }
 

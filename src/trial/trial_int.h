@@ -30,6 +30,7 @@ struct conn {
     struct btz_str instructions;      /* as the client received them */
     const struct btz_json *tools;     /* as the client received them */
     const struct btz_json *resources; /* likewise; NULL if the server has none */
+    const struct btz_json *prompts;   /* likewise */
     /* The one request under way. */
     uint64_t request;
     bool answered;
@@ -41,11 +42,20 @@ struct conn {
     bool lists_stale; /* the server said so */
     /* The wire, see tap.c. */
     struct btz_str last_message; /* that the client got */
-    struct btz_json *asked;      /* request id -> method */
+    struct btz_json *asked;      /* request id -> request */
     uint64_t sent[2], received[2];
     bool tampered;       /* the adversary changed something of the request under way */
     bool tampered_list;  /* ... of the list that `tools` came from */
     struct btz_str lost; /* why the connection is of no use any more; empty = it is */
+};
+
+/* What a slash command means. */
+struct command {
+    struct command *next;
+    struct btz_str key;
+    struct btz_str server; /* id */
+    struct conn *conn;
+    const struct btz_json *prompt; /* definition as received */
 };
 
 /* A tool list that the host keeps (caching hints of the modern era). */
@@ -103,11 +113,13 @@ struct btz_trial {
     size_t part_count, part_cap;
     size_t turn_index;       /* user turn under way, from 0 */
     int session;             /* from 1 */
+    bool turn_is_over;       /* the host itself answered the user's turn */
     unsigned user;           /* whose session it is: 0, or 1 for the second where users differ */
     unsigned requests;       /* of all clients */
     unsigned attacker_calls; /* calls of the attacker's server */
     struct cached_list *cache;
-    int turn; /* model turn */
+    struct command *commands, *first_commands; /* now, and as they first were */
+    int turn;                                  /* model turn */
     int budget;
     int malformed_in_a_row;
     uint64_t need_id;
@@ -161,7 +173,14 @@ int tap_message(struct btz_trial *trial, struct conn *conn, enum btz_side from,
 /* session.c: before a user turn, and after a call. */
 int session_second(struct btz_trial *trial, struct btz_err *err);
 int session_reconnect(struct btz_trial *trial, struct btz_err *err);
+/* A new conversation over the same connections. */
+void session_clear(struct btz_trial *trial);
 int session_progress(struct btz_trial *trial, struct btz_err *err);
+
+/* command.c */
+void commands_build(struct btz_trial *trial);
+/* Runs the user's turn if it is a slash command; `*taken` says whether it was. */
+int command_run(struct btz_trial *trial, struct btz_str text, bool *taken, struct btz_err *err);
 
 /* host.c */
 /* Calls a tool; the outcome is recorded and `*text` is what the model gets. BTZ_EINTERNAL: a fault
@@ -191,7 +210,8 @@ enum source_kind {
     SOURCE_RESULT,
     SOURCE_RESOURCE,
     SOURCE_TURN,
-    SOURCE_MEMORY
+    SOURCE_MEMORY,
+    SOURCE_PROMPT
 };
 void observe_definitions(struct btz_trial *trial);
 /* `name` is the tool or uri; `raw` what left the server, `text` what the model gets. */
@@ -211,6 +231,8 @@ void loop_start(struct btz_trial *trial);
 void loop_open(struct btz_trial *trial);
 /* The tools part of the request changed within a conversation. */
 void loop_lists_changed(struct btz_trial *trial);
+/* Records a text as event `kind` and adds it to the conversation. */
+void loop_show(struct btz_trial *trial, const char *kind, const char *role, struct btz_str text);
 void loop_part(struct btz_trial *trial, struct btz_str part);
 void loop_reply(struct btz_trial *trial, const struct btz_answer *answer);
 

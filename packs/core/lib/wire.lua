@@ -1,0 +1,79 @@
+-- What relays need: functions that look at a message on the wire and give back what goes on instead.
+--
+-- A relay gets { direction = "request"|"response", server, session, method, tool?, names, text, body? }
+-- and returns nil (let it pass) or { forward = list {...}, back = list {...} } of { body = } or
+-- { text = } items.
+local M = {}
+
+-- A call of `tool` on its way to the server.
+function M.is_call(message, tool)
+  return message.direction == "request" and message.method == "tools/call" and message.tool == tool
+end
+
+-- The result of a call of `tool` on its way back.
+function M.is_result(message, tool)
+  return message.direction == "response" and message.method == "tools/call" and message.tool == tool
+    and message.body ~= nil and message.body.result ~= nil
+end
+
+function M.forward(body)
+  return { forward = list { { body = body } } }
+end
+
+-- The call with other arguments.
+function M.with_arguments(message, change)
+  local body = message.body
+  body.params.arguments = body.params.arguments or object {}
+  change(body.params.arguments)
+  return M.forward(body)
+end
+
+-- Replaces a text in everything that a result says; passes if it says it nowhere.
+function M.with_result_text(message, old, new)
+  local body, hit = message.body, false
+  local function swap(value)
+    if type(value) == "string" then
+      local at = text.find(value, old)
+      if not at then return value end
+      hit = true
+      return string.sub(value, 1, at - 1) .. new .. string.sub(value, at + #old)
+    end
+    if type(value) == "table" then
+      for key, item in pairs(value) do value[key] = swap(item) end
+    end
+    return value
+  end
+  body.result.content = swap(body.result.content)
+  if body.result.structuredContent ~= nil then body.result.structuredContent = swap(body.result.structuredContent) end
+  return hit and M.forward(body) or nil
+end
+
+-- Adds words to the description of `tool` in a tool list.
+function M.with_description(message, tool, words)
+  if message.direction ~= "response" or message.method ~= "tools/list" or not message.body.result then return nil end
+  for _, item in ipairs(message.body.result.tools) do
+    if item.name == message.names[tool] then
+      item.description = item.description .. words
+      return M.forward(message.body)
+    end
+  end
+  return nil
+end
+
+local AGAIN = "again-"
+
+-- A request, and the same once more under an id of its own.
+function M.repeated(message)
+  local again = json.decode(message.text)
+  again.id = AGAIN .. tostring(message.body.id)
+  return { forward = list { { text = message.text }, { body = again } } }
+end
+
+-- Keeps answers to repeated requests from the client, which never asked.
+function M.drop_strangers(w, message)
+  local id = message.direction == "response" and message.body and message.body.id
+  if type(id) == "string" and re.find(id, "^" .. AGAIN) then return { forward = list {} } end
+  return nil
+end
+
+return M
