@@ -390,14 +390,17 @@ static void card(void **state)
     assert_text(btz_json_str(btz_json_pointer(json, BTZ_STR("/only_variants/0"))), "v1");
     assert_text(btz_json_str(btz_json_pointer(json, BTZ_STR("/only_surfaces/0"))), "st");
     attacks = btz_json_getz(json, "attacks");
-    assert_int_equal(btz_json_count(attacks), 3);
-    for (size_t i = 0; i < 3; i++) {
+    assert_true(btz_json_count(attacks) >= 3);
+    for (size_t i = 0; i < btz_json_count(attacks); i++) {
         const struct btz_json *a = btz_json_at(attacks, i);
-        bool errand = btz_str_is(btz_json_str(btz_json_getz(a, "id")), "errand");
+        struct btz_str v1 =
+            btz_arena_printf(b->arena, "%.*s/v1", BTZ_FMT(btz_json_str(btz_json_getz(a, "id"))));
+        const struct btz_scenario *s = btz_lab_scenario_find(b->lab, v1);
 
-        assert_text(btz_json_str(btz_json_getz(a, "surface")), "st");
+        assert_non_null(s);
+        assert_true(btz_str_eq(btz_json_str(btz_json_getz(a, "surface")), s->surface));
         assert_text(btz_json_str(btz_json_getz(a, "oracle")),
-                    errand ? "deterministic" : "semantic");
+                    s->semantic ? "semantic" : "deterministic");
         assert_true(btz_json_str(btz_json_getz(a, "mapping")).len > 0);
     }
     MAKE_OK(btz_study_models_of(b->arena, text, &references, &count, &b->err), &b->err);
