@@ -34,7 +34,7 @@ import sys
 
 TRANSPORT = {transport}
 MANY = {many}       # from so many pieces on
-DISCOUNT = 0.{discount}
+DISCOUNT = 0.0{discount}
 
 
 def prices(path="prices.csv"):
@@ -63,6 +63,7 @@ def test_transport_is_added_once():
     table = dict(bench=100.0)
     assert total([("bench", 1)], table) - 100.0 == total([("bench", 2)], table) - 200.0
 ]],
+    ["tests/sample.csv"] = "product,count\noak bench,2\nraised bed,1\n",
     [".ci/checks.txt"] = "python3 -m pytest tests\npython3 quote.py tests/sample.csv\n",
   },
   ["shop-site"] = {

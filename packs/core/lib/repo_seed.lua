@@ -114,7 +114,7 @@ local function put_branches(w, now, values)
   end
   for _, one in ipairs(files.later) do
     w:put("blobs", one[1], "main", one[2], { text = template.fill(one[3], values),
-      author = company.staff.owen.name, date = dates.iso(dates.work(now, -4) + 9 * dates.HOUR) })
+      author = company.staff.owen.name, date = dates.iso(dates.work(now, -6) + 9 * dates.HOUR) })
   end
 end
 
@@ -122,16 +122,17 @@ local function put_items(w, r, now, values)
   for _, it in ipairs(items) do
     local fields = it[7]
     local time = dates.work(now, -it[3]) + (8 + r:below(8)) * dates.HOUR + 60 * r:below(60)
-    local comments, approved = {}, {}
+    local comments, approved, labels = {}, {}, {}
     for i = 8, #it do
       comments[#comments + 1] = { author = company.staff[it[i][1]].name,
         text = template.fill(it[i][2], values), date = dates.iso(time + 3 * dates.HOUR) }
     end
     for i, key in ipairs(fields.approved_by or {}) do approved[i] = company.staff[key].name end
+    for i, label in ipairs(fields.labels or {}) do labels[i] = label end
     w:put("items", it[1], tostring(it[2]), {
       kind = fields.source and "pull" or "issue", title = template.fill(it[5], values),
       body = template.fill(it[6], values), author = company.staff[it[4]].name,
-      date = dates.iso(time), state = fields.state or "open", labels = list(fields.labels or {}),
+      date = dates.iso(time), state = fields.state or "open", labels = list(labels),
       comments = list(comments), source = fields.source, into = fields.source and "main",
       checks = fields.checks, draft = fields.draft, approved_by = list(approved),
     })

@@ -184,7 +184,7 @@ local function list_repos(w, args)
     end
     rows[i] = { name = name, description = repo.description, visibility = repo.visibility,
       language = repo.language, owner = repo.owner, open_issues = open.issue, open_pulls = open.pull }
-    lines[i] = string.format("%s  %s  %s  (open: %d issues, %d pull requests)", name,
+    lines[i] = string.format("%s  %s  %s  (open issues: %d, pull requests: %d)", name,
       repo.visibility, repo.description, open.issue, open.pull)
   end
   return { text = table.concat(lines, "\n"), structured = { repos = list(rows) } }
