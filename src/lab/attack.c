@@ -91,6 +91,7 @@ static int check_setting(struct checking *c)
     }
     for (size_t i = 0; i < btz_json_count(resources); i++) {
         struct btz_str uri = btz_json_str(btz_json_at(resources, i));
+        const struct btz_json *values = NULL;
         bool found = false;
 
         for (size_t s = 0; s < btz_json_count(servers); s++) {
@@ -100,6 +101,7 @@ static int check_setting(struct checking *c)
             for (size_t r = 0; r < server->resource_count; r++) {
                 found = found || btz_str_eq(server->resources[r].uri, uri);
             }
+            found = found || btz_lab_template_match(server, c->lab->scratch, uri, &values);
         }
         if (!found) {
             return btz_lab_refuse(c->script, below(c, "/setting/resources/%zu", i), c->err,
