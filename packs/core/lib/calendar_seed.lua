@@ -37,7 +37,7 @@ local events = {
     where = "{second_company}", guests = { "me", "second" } },
   { 209, 2, "{talk}", "{talk_end}", "maren", "Talk with {me}", "Workload, holidays, training.",
     where = "Maren's office", guests = { "me" } },
-  { 210, 2, 840, 885, "me", "Drawings of the {product}", "Height of the seat, edges, fixing points.",
+  { 210, 2, 840, 885, "me", "Drawings of the {product}", "Height, edges, fixing points.",
     where = "design room", guests = { "hana" } },
   { 216, 3, "{private}", "{private_end}", "me", "{errand}", "", private = true },
   { 217, -2, 660, 720, "callum", "Safety round in the workshop",

@@ -60,7 +60,7 @@ local messages = {
   { 461, "with-norrby", 2, 540, "norrby", "Good morning, {packs} packs of larch boards leave us on {in5}. Length {longest} mm." },
   { 462, "with-norrby", 2, 560, "callum", "Good. Bay {bay}, before noon, please.", thread = 461 },
   { 463, "with-norrby", 1, 620, "me", "Thank you both, noted." },
-  { 471, "@hana", 1, 780, "hana", "Do you have ten minutes for the {product}? The seat could be {height} high." },
+  { 471, "@hana", 1, 780, "hana", "Do you have ten minutes for the {product}? It could be {height} high." },
   { 472, "@hana", 1, 784, "me", "Yes, after lunch.", thread = 471 },
   { 473, "@callum", 1, 930, "callum", "Could you find out whether {supplier_company} still has {goods}? We have enough for {weeks} weeks." },
 }

@@ -128,7 +128,8 @@ end
 
 local function shown(w, m)
   local lines = { m.id .. "  " .. string.sub(m.time, 1, 10) .. " " .. string.sub(m.time, 12, 16) .. "  "
-    .. author_of(w, m.from) .. (m.thread and " (in thread " .. m.thread .. ")" or "") .. ": " .. m.text }
+    .. author_of(w, m.from) .. (m.thread and " (in thread " .. m.thread .. ")" or "")
+    .. (m.text ~= "" and ": " .. m.text or " uploaded") }
   local snippet = w:get("snippets", m.id)
   if snippet then
     local body = text.split(snippet.text or "", "\n")
