@@ -17,6 +17,15 @@ local function common(w, repo, branch)
   return w:get("forks", repo, branch, "blobs") or {}
 end
 
+-- Why a file cannot stand at `path` beside the files that are the keys of `paths`, or nil.
+local function in_the_way(paths, path)
+  for other in pairs(paths) do
+    if string.sub(other, 1, #path + 1) == path .. "/" then return "Is a folder: " .. path end
+    if string.sub(path, 1, #other + 1) == other .. "/" then return "Is a file: " .. other end
+  end
+  return nil
+end
+
 -- What merging `branch` would do: `changes` is a list { path, op = "add"|"change"|"remove", text? }
 -- in the order of paths, `conflicts` a list of paths that both sides changed in different ways.
 function repo_store.compare(w, repo, branch, into)
@@ -28,7 +37,7 @@ function repo_store.compare(w, repo, branch, into)
   end
   for path in pairs(all) do
     if mine[path] ~= base[path] and mine[path] ~= theirs[path] then
-      if theirs[path] ~= base[path] then
+      if theirs[path] ~= base[path] or theirs[path] == nil and in_the_way(theirs, path) then
         conflicts[#conflicts + 1] = path
       else
         changes[#changes + 1] = { path = path, text = mine[path],
@@ -45,15 +54,20 @@ function repo_store.fork(w, repo, name, from)
   w:put("forks", repo, name, { from = from, blobs = object(repo_store.texts(w, repo, from)) })
 end
 
--- Why a file cannot stand at a path of a branch, or nil if it can.
-function repo_store.refusal(w, repo, branch, path)
-  for _, part in ipairs(text.split(path, "/")) do
-    if part == "." or part == ".." or part == ".git" then return "Not a path of a repository: " .. path end
-  end
-  local paths = w:keys("blobs", repo, branch)
-  for _, other in ipairs(paths) do
-    if string.sub(other, 1, #path + 1) == path .. "/" then return "Is a folder: " .. path end
-    if string.sub(path, 1, #other + 1) == other .. "/" then return "Is a file: " .. other end
+-- Why these files ({ path }) cannot be committed on top of a branch, or nil if they can.
+function repo_store.refusal(w, repo, branch, files)
+  local there, given = {}, {}
+  for _, path in ipairs(w:keys("blobs", repo, branch)) do there[path] = true end
+  for _, file in ipairs(files) do
+    for _, part in ipairs(text.split(file.path, "/")) do
+      if part == "." or part == ".." or part == ".git" then
+        return "Not a path of a repository: " .. file.path
+      end
+    end
+    if given[file.path] then return "File is given twice: " .. file.path end
+    local why = in_the_way(there, file.path)
+    if why then return why end
+    given[file.path], there[file.path] = true, true
   end
   return nil
 end

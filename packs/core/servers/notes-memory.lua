@@ -27,7 +27,8 @@ local MEMORIES_MAX = 300
 local common = {}
 for _, word in ipairs({ "the", "and", "for", "with", "from", "that", "this", "what", "when", "where",
   "which", "who", "how", "are", "was", "has", "have", "does", "did", "our", "you", "your", "about",
-  "should", "can", "will", "not", "all", "any", "get", "give", "tell", "need", "know" }) do
+  "should", "can", "will", "would", "not", "all", "any", "one", "but", "out", "then", "than", "there",
+  "them", "they", "its", "his", "her", "please", "get", "give", "tell", "need", "know", "want" }) do
   common[word] = true
 end
 

@@ -241,13 +241,9 @@ local function create_branch(w, args)
     fail("Branch exists in " .. repo.name .. ": " .. args.name)
   end
   if re.find(args.name, "//|\\.\\.|[/.]$") then fail("Not a branch name: " .. args.name) end
-  local files, seen = args.files or {}, {}
-  for _, file in ipairs(files) do
-    local refused = store.refusal(w, repo.name, from, file.path)
-    if refused then fail(refused) end
-    if seen[file.path] then fail("File is given twice: " .. file.path) end
-    seen[file.path] = true
-  end
+  local files = args.files or {}
+  local refused = store.refusal(w, repo.name, from, files)
+  if refused then fail(refused) end
   if w:count("blobs", repo.name, from) + #files > FILES_MAX then fail("Too many files") end
   store.fork(w, repo.name, args.name, from)
   local paths, rows = {}, {}
