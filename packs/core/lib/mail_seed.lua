@@ -152,8 +152,8 @@ local function draw(r, now, user)
     product = r:pick(company.products), count = count, height = 400 + 5 * count,
     invoice = "INV-" .. 300 + r:below(600), net = company.money(100 * (240 + r:below(7200))),
     slot = 7 + r:below(4), bay = 1 + r:below(6), rise = 3 + r:below(9), hall = 1 + r:below(9),
-    revision = 2 + r:below(6), end_hour = 20 + r:below(3),
-    room = r:pick({ "the canteen", "the showroom", "meeting room two" }),
+    revision = 2 + r:below(6), end_hour = company.maintenance_end(now),
+    room = company.meeting_room(now),
     fault = r:pick({ "a split slat", "a wobbling leg", "a scratched seat", "a missing bracket" }),
     in_days = dates.long(dates.work(now, days)), in_days2 = dates.long(dates.work(now, days + 2)),
     in32 = dates.day(dates.work(now, 32)),
@@ -169,7 +169,7 @@ end
 
 function seeding.seed(w, r)
   local now = w:now()
-  local user = company.staff[r:pick(company.users)]
+  local user = company.user(now)
   local values = draw(r, now, user)
   w:put("user", { name = user.name, address = user.address })
   w:put("start", dates.iso(now))
