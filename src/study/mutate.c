@@ -400,6 +400,11 @@ struct btz_mutation *btz_mutations(struct btz_arena *arena, const struct btz_sce
                      .benign = btz_json_getz(plans, "benign"),
                      .act = btz_study_plan_act(plans)};
 
+    if (btz_str_is(btz_json_str(btz_json_getz(scenario->card, "violation")),
+                   "accepted-manipulation")) {
+        w.act = SIZE_MAX; /* what the answer asserts, whatever led to it */
+    }
+
     w.items = btz_arena_array(arena, MAX_MUTATIONS, sizeof(*w.items));
     drop_key(&w);
     change_marker(&w);
