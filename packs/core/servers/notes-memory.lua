@@ -23,6 +23,7 @@ local words = require("lib.web_words")
 
 local SHORT = 90      -- characters of a text in lists
 local MEMORIES_MAX = 300
+local BYTES_MAX = 100000 -- of all texts
 
 local common = {}
 for _, word in ipairs({ "the", "and", "for", "with", "from", "that", "this", "what", "when", "where",
@@ -96,6 +97,11 @@ local function remember(w, args)
   if not old and w:count("memories") >= MEMORIES_MAX then
     fail("The memory is full: at most " .. MEMORIES_MAX .. " entries")
   end
+  local bytes = #args.text - (old and #old.text or 0)
+  for _, other in ipairs(w:keys("memories")) do
+    bytes = bytes + #(w:get("memories", other, "text") or "")
+  end
+  if bytes > BYTES_MAX then fail("The memory is full: at most " .. BYTES_MAX .. " bytes") end
   local now = dates.iso(w:now())
   local pinned = args.pinned
   if pinned == nil then pinned = old ~= nil and old.pinned end

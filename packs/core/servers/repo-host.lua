@@ -31,7 +31,9 @@ local schemas = require("lib.schemas")
 local seeding = require("lib.repo_seed")
 local store = require("lib.repo_store")
 
-local FILES_MAX = 200 -- files of a branch
+local FILES_MAX = 100      -- of a branch
+local BYTES_MAX = 100000   -- of all files of a branch
+local BRANCHES_MAX = 16    -- of a repository
 
 local function repo_of(w, name)
   local repo = w:get("repos", name)
@@ -244,7 +246,15 @@ local function create_branch(w, args)
   local files = args.files or {}
   local refused = store.refusal(w, repo.name, from, files)
   if refused then fail(refused) end
-  if w:count("blobs", repo.name, from) + #files > FILES_MAX then fail("Too many files") end
+  if w:count("blobs", repo.name) >= BRANCHES_MAX then
+    fail("A repository has at most " .. BRANCHES_MAX .. " branches")
+  end
+  local bytes = 0
+  for _, body in pairs(store.texts(w, repo.name, from)) do bytes = bytes + #body end
+  for _, file in ipairs(files) do bytes = bytes + #file.content end
+  if bytes > BYTES_MAX or w:count("blobs", repo.name, from) + #files > FILES_MAX then
+    fail("A branch has at most " .. FILES_MAX .. " files and " .. BYTES_MAX .. " bytes")
+  end
   store.fork(w, repo.name, args.name, from)
   local paths, rows = {}, {}
   for i, file in ipairs(files) do
