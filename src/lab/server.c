@@ -96,7 +96,8 @@ static int add_resource(struct btz_lab *lab, struct server *server, size_t index
     return BTZ_OK;
 }
 
-/* {id, title, instructions, tools, resources, prompts, templates} in MCP's shapes, each tool with its sink. */
+/* {id, title, instructions, tools, resources, prompts, templates} in MCP's shapes, each tool with
+ * its sink. */
 static void make_shown(struct btz_lab *lab, struct server *server)
 {
     struct btz_arena *arena = lab->arena;
