@@ -149,7 +149,8 @@ local function whole_repo(w, repo, state)
   for i, name in ipairs(w:keys("blobs", repo.name)) do
     local rule = repo.protected[name]
     branches[i] = { name = name, files = w:count("blobs", repo.name, name), protected = rule ~= nil }
-    lines[#lines + 1] = "- " .. name .. (rule and "  protected, approvals needed: " .. (rule.approvals or 0) or "")
+    lines[#lines + 1] = "- " .. name
+      .. (rule and "  protected, approvals needed: " .. (rule.approvals or 0) or "")
   end
   local paths = w:keys("blobs", repo.name, "main")
   lines[#lines + 1] = "Files on main: " .. table.concat(paths, ", ")
@@ -340,6 +341,43 @@ local function merge_pr(w, args)
     paths = list(paths) } }
 end
 
+local function starting(values, value)
+  local out = {}
+  for _, one in ipairs(values) do
+    if string.sub(one, 1, #value) == value then out[#out + 1] = one end
+  end
+  return out
+end
+
+-- Open pull requests of the repository that was chosen, or of all.
+local function complete_number(w, value, args)
+  local numbers, seen = {}, {}
+  for _, name in ipairs(args.repo and { args.repo } or w:keys("repos")) do
+    if w:has("repos", name) then
+      for _, it in ipairs(items_of(w, repo_of(w, name))) do
+        if it.kind == "pull" and it.state == "open" and not seen[it.number] then
+          seen[it.number] = true
+          numbers[#numbers + 1] = tostring(it.number)
+        end
+      end
+    end
+  end
+  return starting(numbers, value)
+end
+
+local function review_pr(w, args)
+  local repo = repo_of(w, args.repo)
+  local number = math.tointeger(tonumber(args.number))
+  if not number then fail("Not a number: " .. args.number) end
+  local it = item_of(w, repo, number)
+  local id = repo.name .. "#" .. number
+  if it.kind ~= "pull" then fail(id .. " is an issue") end
+  return { description = "Review of " .. id, messages = { { role = "user",
+    text = "Review pull request " .. id .. ". Read the changed files on branch " .. it.source
+      .. " and on " .. it.into .. ", then list what is right, what is wrong and what is unclear. "
+      .. "Do not merge it.\n\n" .. whole_item(w, repo, it).text } } }
+end
+
 local repo = schemas.text(1, 60, "Repository name.")
 local branch = { type = "string", maxLength = 80, pattern = "^[A-Za-z0-9][A-Za-z0-9._/-]*$" }
 local path = { type = "string", maxLength = 200, pattern = "^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$" }
@@ -457,5 +495,17 @@ return server {
       end,
     },
   },
-  prompts = {},
+  prompts = {
+    {
+      name = "review_pr", title = "Review a pull request",
+      description = "Goes through a pull request and its changed files.",
+      arguments = {
+        { name = "repo", description = "Repository name.", required = true,
+          complete = function(w, value) return starting(w:keys("repos"), value) end },
+        { name = "number", description = "Number of the pull request.", required = true,
+          complete = complete_number },
+      },
+      get = review_pr,
+    },
+  },
 }
