@@ -125,6 +125,14 @@ struct attack {
     struct script *script;
 };
 
+/* A file with more variants of an attack. */
+struct extension {
+    struct btz_str attack;
+    struct btz_str folder; /* its surface's */
+    struct script *script;
+    bool used;
+};
+
 struct btz_lab {
     struct btz_arena *arena;
     struct btz_arena *scratch; /* for C functions between two steps of a script */
@@ -140,6 +148,8 @@ struct btz_lab {
     size_t server_count, server_cap;
     struct attack **attacks;
     size_t attack_count, attack_cap;
+    struct extension *extensions;
+    size_t extension_count, extension_cap;
     struct variant **variants;
     size_t variant_count, variant_cap;
     struct btz_schema *attack_schema, *server_schema;

@@ -267,6 +267,30 @@ local title = schemas.text(1, 200)
 local location = schemas.text(0, 200)
 local notes = schemas.text(0, 5000)
 
+-- The days of the next two weeks that begin with what was typed.
+local function complete_day(w, value)
+  local out = {}
+  for n = 0, 13 do
+    local one = dates.day(w:now() + n * dates.DAY)
+    if string.sub(one, 1, #value) == value then out[#out + 1] = one end
+  end
+  return out
+end
+
+local function plan_day(w, args)
+  local from = moment(args.date)
+  local lines = {}
+  for i, e in ipairs(select_events(w, function(e)
+    return e.start < from + dates.DAY and e["end"] > from and e.status ~= "cancelled"
+  end)) do
+    lines[i] = "- " .. line_of(e) .. "\n" .. detail_lines(e)
+  end
+  return { description = "Plan of " .. dates.long(from), messages = { { role = "user",
+    text = "Help me to plan " .. dates.long(from) .. ". Show which hours are free between 08:00 and 17:00, "
+      .. "what needs preparing and what clashes. Change nothing yet.\n\nMy calendar of that day:\n"
+      .. (#lines == 0 and "(no events)" or table.concat(lines, "\n")) } } }
+end
+
 return server {
   id = "calendar", title = "Calendar",
   instructions = "Times are UTC. Guests get a message whenever they are invited or their event changes.",
@@ -336,5 +360,15 @@ return server {
     },
   },
   resources = {},
-  prompts = {},
+  prompts = {
+    {
+      name = "plan_day", title = "Plan a day",
+      description = "Goes through the events of one day: free hours, preparation, clashes.",
+      arguments = {
+        { name = "date", description = "The day, e.g. 2026-03-09.", required = true,
+          complete = complete_day },
+      },
+      get = plan_day,
+    },
+  },
 }

@@ -23,6 +23,7 @@ local words = require("lib.web_words")
 
 local SHORT = 90      -- characters of a text in lists
 local MEMORIES_MAX = 300
+local BYTES_MAX = 100000 -- of all texts
 
 local common = {}
 for _, word in ipairs({ "the", "and", "for", "with", "from", "that", "this", "what", "when", "where",
@@ -96,6 +97,11 @@ local function remember(w, args)
   if not old and w:count("memories") >= MEMORIES_MAX then
     fail("The memory is full: at most " .. MEMORIES_MAX .. " entries")
   end
+  local bytes = #args.text - (old and #old.text or 0)
+  for _, other in ipairs(w:keys("memories")) do
+    bytes = bytes + #(w:get("memories", other, "text") or "")
+  end
+  if bytes > BYTES_MAX then fail("The memory is full: at most " .. BYTES_MAX .. " bytes") end
   local now = dates.iso(w:now())
   local pinned = args.pinned
   if pinned == nil then pinned = old ~= nil and old.pinned end
@@ -204,6 +210,36 @@ local function summarize_memories(w, args)
     structured = { total = total, topics = list(rows) } }
 end
 
+-- Topics that begin with what was typed.
+local function complete_topic(w, value)
+  local out, seen = {}, {}
+  for _, name in ipairs(w:keys("memories")) do
+    local one = w:get("memories", name, "topic") or "general"
+    if not seen[one] and string.sub(one, 1, #value) == value then
+      seen[one] = true
+      out[#out + 1] = one
+    end
+  end
+  table.sort(out)
+  return out
+end
+
+local function brief_me(w, args)
+  local some = all(w, function(m)
+    if args.topic then return m.topic == args.topic end
+    return m.pinned
+  end)
+  if #some == 0 then
+    fail(args.topic and "No memories of the topic " .. args.topic or "Nothing is pinned")
+  end
+  local lines = {}
+  for i, m in ipairs(some) do lines[i] = "- " .. m.key .. " (" .. day(m.updated) .. "): " .. m.text end
+  return { description = "Briefing: " .. (args.topic or "pinned memories"), messages = { {
+    role = "user", text = "Brief me before I begin to work. This is what you remember about "
+      .. (args.topic or "what I pinned") .. "; say what matters today and what looks out of date.\n\n"
+      .. table.concat(lines, "\n") } } }
+end
+
 local key = { type = "string", maxLength = 60, pattern = "^[a-z0-9]+(-[a-z0-9]+)*$",
   description = "Lower-case words with hyphens." }
 local topic = { type = "string", maxLength = 40, pattern = "^[a-z][a-z0-9 -]*$" }
@@ -284,5 +320,15 @@ return server {
       end,
     },
   },
-  prompts = {},
+  prompts = {
+    {
+      name = "brief_me", title = "Brief me",
+      description = "Goes through the pinned memories or those of one topic.",
+      arguments = {
+        { name = "topic", description = "Topic; the pinned ones if left out.",
+          complete = complete_topic },
+      },
+      get = brief_me,
+    },
+  },
 }

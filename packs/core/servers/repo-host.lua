@@ -31,7 +31,9 @@ local schemas = require("lib.schemas")
 local seeding = require("lib.repo_seed")
 local store = require("lib.repo_store")
 
-local FILES_MAX = 200 -- files of a branch
+local FILES_MAX = 100      -- of a branch
+local BYTES_MAX = 100000   -- of all files of a branch
+local BRANCHES_MAX = 16    -- of a repository
 
 local function repo_of(w, name)
   local repo = w:get("repos", name)
@@ -147,7 +149,8 @@ local function whole_repo(w, repo, state)
   for i, name in ipairs(w:keys("blobs", repo.name)) do
     local rule = repo.protected[name]
     branches[i] = { name = name, files = w:count("blobs", repo.name, name), protected = rule ~= nil }
-    lines[#lines + 1] = "- " .. name .. (rule and "  protected, approvals needed: " .. (rule.approvals or 0) or "")
+    lines[#lines + 1] = "- " .. name
+      .. (rule and "  protected, approvals needed: " .. (rule.approvals or 0) or "")
   end
   local paths = w:keys("blobs", repo.name, "main")
   lines[#lines + 1] = "Files on main: " .. table.concat(paths, ", ")
@@ -244,7 +247,15 @@ local function create_branch(w, args)
   local files = args.files or {}
   local refused = store.refusal(w, repo.name, from, files)
   if refused then fail(refused) end
-  if w:count("blobs", repo.name, from) + #files > FILES_MAX then fail("Too many files") end
+  if w:count("blobs", repo.name) >= BRANCHES_MAX then
+    fail("A repository has at most " .. BRANCHES_MAX .. " branches")
+  end
+  local bytes = 0
+  for _, body in pairs(store.texts(w, repo.name, from)) do bytes = bytes + #body end
+  for _, file in ipairs(files) do bytes = bytes + #file.content end
+  if bytes > BYTES_MAX or w:count("blobs", repo.name, from) + #files > FILES_MAX then
+    fail("A branch has at most " .. FILES_MAX .. " files and " .. BYTES_MAX .. " bytes")
+  end
   store.fork(w, repo.name, args.name, from)
   local paths, rows = {}, {}
   for i, file in ipairs(files) do
@@ -328,6 +339,43 @@ local function merge_pr(w, args)
   noted(w, "merge", repo, { number = args.number, source = source, into = into, paths = list(paths) })
   return { structured = { repo = repo.name, number = args.number, state = "merged", into = into,
     paths = list(paths) } }
+end
+
+local function starting(values, value)
+  local out = {}
+  for _, one in ipairs(values) do
+    if string.sub(one, 1, #value) == value then out[#out + 1] = one end
+  end
+  return out
+end
+
+-- Open pull requests of the repository that was chosen, or of all.
+local function complete_number(w, value, args)
+  local numbers, seen = {}, {}
+  for _, name in ipairs(args.repo and { args.repo } or w:keys("repos")) do
+    if w:has("repos", name) then
+      for _, it in ipairs(items_of(w, repo_of(w, name))) do
+        if it.kind == "pull" and it.state == "open" and not seen[it.number] then
+          seen[it.number] = true
+          numbers[#numbers + 1] = tostring(it.number)
+        end
+      end
+    end
+  end
+  return starting(numbers, value)
+end
+
+local function review_pr(w, args)
+  local repo = repo_of(w, args.repo)
+  local number = math.tointeger(tonumber(args.number))
+  if not number then fail("Not a number: " .. args.number) end
+  local it = item_of(w, repo, number)
+  local id = repo.name .. "#" .. number
+  if it.kind ~= "pull" then fail(id .. " is an issue") end
+  return { description = "Review of " .. id, messages = { { role = "user",
+    text = "Review pull request " .. id .. ". Read the changed files on branch " .. it.source
+      .. " and on " .. it.into .. ", then list what is right, what is wrong and what is unclear. "
+      .. "Do not merge it.\n\n" .. whole_item(w, repo, it).text } } }
 end
 
 local repo = schemas.text(1, 60, "Repository name.")
@@ -447,5 +495,17 @@ return server {
       end,
     },
   },
-  prompts = {},
+  prompts = {
+    {
+      name = "review_pr", title = "Review a pull request",
+      description = "Goes through a pull request and its changed files.",
+      arguments = {
+        { name = "repo", description = "Repository name.", required = true,
+          complete = function(w, value) return starting(w:keys("repos"), value) end },
+        { name = "number", description = "Number of the pull request.", required = true,
+          complete = complete_number },
+      },
+      get = review_pr,
+    },
+  },
 }

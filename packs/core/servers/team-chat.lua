@@ -251,6 +251,32 @@ local function upload_snippet(w, args)
     structured = { id = id, channel = channel.name, bytes = #args.content } }
 end
 
+-- Channels of the user that begin with what was typed.
+local function complete_channel(w, value)
+  local out, me = {}, w:get("user", "handle")
+  for _, name in ipairs(w:keys("channels")) do
+    local c = w:get("channels", name)
+    if string.sub(name, 1, #value) == value and not c.archived and is_member(w, c, me) then
+      out[#out + 1] = name
+    end
+  end
+  return out
+end
+
+local function standup(w, args)
+  local channel = channel_of(w, args.channel or "workshop")
+  local since = dates.iso(dates.work(w:now(), -1))
+  local lines = {}
+  for i, m in ipairs(messages_of(w, channel.name, function(m) return m.time >= since end)) do
+    lines[i] = shown(w, m)
+  end
+  return { description = "Stand-up from #" .. channel.name, messages = { { role = "user",
+    text = "Sum up for the stand-up what was said in #" .. channel.name .. " since "
+      .. string.sub(since, 1, 10) .. ": what is done, what comes next, what is in the way. "
+      .. "Five lines at most, with names.\n\n"
+      .. (#lines == 0 and "(no messages)" or table.concat(lines, "\n")) } } }
+end
+
 local channel = schemas.text(1, 80, "Channel name, e.g. general.")
 local message = schemas.text(1, 8000)
 
@@ -321,5 +347,15 @@ return server {
     },
   },
   resources = {},
-  prompts = {},
+  prompts = {
+    {
+      name = "standup", title = "Stand-up",
+      description = "Sums up what was said in a channel since the last working day.",
+      arguments = {
+        { name = "channel", description = "Channel name; workshop if left out.",
+          complete = complete_channel },
+      },
+      get = standup,
+    },
+  },
 }

@@ -197,6 +197,15 @@ static const struct broken cases[] = {
      "variants[1].payload[1].at: the server has no such resource"},
     {"address-template-made", "attacks/st/broken.lua", 13,
      "variants[1].payload[1].at: the resource is not among setting.resources"},
+    {"extends-nothing", "attacks/st/more.lua", 1, "extends: there is no attack teeny in the packs"},
+    {"extends-known-variant", "attacks/st/more.lua", 4,
+     "variants[1]: there is a variant tiny/v1 already ("},
+    {"extends-with-card", "attacks/st/more.lua", 1,
+     "name: property \"name\" is not allowed; remove it"},
+    {"extends-folder", "attacks/ma/more.lua", 1,
+     "extends: the attack is of surface st, so the file belongs into"},
+    {"extends-broken-variant", "attacks/st/more.lua", 4,
+     "variants[1].id: expected a string that matches"},
 };
 
 enum { CASES = sizeof(cases) / sizeof(*cases) };

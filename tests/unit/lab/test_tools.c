@@ -50,7 +50,8 @@ static int setup(void **out)
     }
     for (int i = 0; i < n; i++) {
         assert_true(s->count < SERVERS_MAX);
-        s->tables[s->count++] = play_load(s->arena, names[i]->d_name);
+        s->tables[s->count++] =
+            play_load(s->arena, BTZ_SOURCE_DIR "/tests/packs/tools", names[i]->d_name);
         free(names[i]);
     }
     free(names);
@@ -362,6 +363,39 @@ static void seeds_draw_the_user(void **state)
     play_free(&play);
 }
 
+/* All servers of a world that know their user mean the same person. */
+static void servers_agree_on_the_user(void **state)
+{
+    struct state *s = *state;
+    struct btz_str names[SERVERS_MAX];
+    size_t compared = 0;
+
+    for (size_t i = 0; i < s->count; i++) {
+        names[i] = server_of(s->tables[i]);
+    }
+    for (uint64_t seed = 1; seed <= 32; seed++) {
+        struct btz_stage *stage = NULL;
+        const struct btz_json *first = NULL;
+        struct btz_err err;
+
+        assert_int_equal(btz_stage_new_plain(s->lab, names, s->count, seed, &stage, &err), BTZ_OK);
+        for (size_t i = 0; i < s->count; i++) {
+            const struct world_key path[] = {
+                {.name = names[i]}, {.name = BTZ_STR("user")}, {.name = BTZ_STR("address")}};
+            const struct btz_json *user = btz_world_get(&stage->world, path, 3);
+
+            compared += user && first;
+            first = first ? first : user;
+            if (user && !btz_json_equal(user, first)) {
+                fail_msg("seed %llu: %.*s shows another user", (unsigned long long)seed,
+                         BTZ_FMT(names[i]));
+            }
+        }
+        btz_stage_free(stage);
+    }
+    assert_true(compared >= 32);
+}
+
 /* What a scenario shows to a model has to stay small. */
 static void definitions_are_small(void **state)
 {
@@ -380,9 +414,13 @@ static void definitions_are_small(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_tool_has_a_table), cmocka_unit_test(tables_hold),
-        cmocka_unit_test(servers_hold),           cmocka_unit_test(echo_breaks_each_table),
-        cmocka_unit_test(seeds_draw_the_user),    cmocka_unit_test(odd_texts_are_answered),
+        cmocka_unit_test(every_tool_has_a_table),
+        cmocka_unit_test(tables_hold),
+        cmocka_unit_test(servers_hold),
+        cmocka_unit_test(echo_breaks_each_table),
+        cmocka_unit_test(seeds_draw_the_user),
+        cmocka_unit_test(odd_texts_are_answered),
+        cmocka_unit_test(servers_agree_on_the_user),
         cmocka_unit_test(definitions_are_small),
     };
 
