@@ -5,7 +5,7 @@
 
 #include "lab/lab_int.h"
 
-enum { WORLD_BYTES_MAX = 32 * 1024 * 1024, SINK_NAME_MAX = 64 };
+enum { SINK_NAME_MAX = 64 };
 
 const char btz_lab_fail_raised;
 
@@ -26,7 +26,7 @@ static struct run *current(lua_State *L, int ref)
     return lab->run;
 }
 
-static struct run *with_world(lua_State *L)
+struct run *btz_lab_world_run(lua_State *L)
 {
     struct btz_lab *lab = btz_lua_owner(L);
     struct run *run = current(L, lab->world_ref);
@@ -84,7 +84,7 @@ static size_t read_keys(lua_State *L, const struct run *run, int last, struct wo
 static int world_get(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     size_t count = read_keys(L, run, lua_gettop(L), keys);
     const struct btz_json *value = btz_world_get(&run->stage->world, keys, count);
 
@@ -99,7 +99,7 @@ static int world_get(lua_State *L)
 static int world_has(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     size_t count = read_keys(L, run, lua_gettop(L), keys);
 
     lua_pushboolean(L, btz_world_get(&run->stage->world, keys, count) != NULL);
@@ -109,7 +109,7 @@ static int world_has(lua_State *L)
 static int world_count(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     size_t count = read_keys(L, run, lua_gettop(L), keys);
     const struct btz_json *value = btz_world_get(&run->stage->world, keys, count);
 
@@ -120,7 +120,7 @@ static int world_count(lua_State *L)
 static int world_keys(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     size_t count = read_keys(L, run, lua_gettop(L), keys);
     const struct btz_json *value = btz_world_get(&run->stage->world, keys, count);
     size_t n = btz_json_is(value, BTZ_JSON_OBJECT) ? btz_json_count(value) : 0;
@@ -145,7 +145,7 @@ static const struct btz_json *read_value(lua_State *L, struct run *run)
     if (lua_isnil(L, -1)) {
         luaL_error(L, "nil cannot be written; w:delete removes, null is JSON's null");
     }
-    if (btz_arena_used(run->stage->arena) > WORLD_BYTES_MAX) {
+    if (btz_arena_used(run->stage->arena) > BTZ_LAB_WORLD_BYTES_MAX) {
         luaL_error(L, "the world is too large");
     }
     value = btz_lua_to_json(L, -1, run->stage->arena);
@@ -174,7 +174,7 @@ static void journal(struct run *run, const char *op, const struct world_key *key
 static int world_put(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     const struct btz_json *value;
     const char *why = NULL;
     size_t count;
@@ -190,7 +190,7 @@ static int world_put(lua_State *L)
 static int world_append(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     const struct btz_json *value;
     const char *why = NULL;
     size_t position = 0;
@@ -208,7 +208,7 @@ static int world_append(lua_State *L)
 static int world_delete(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     const char *why = NULL;
     size_t count;
     int code;
@@ -227,7 +227,7 @@ static int world_delete(lua_State *L)
 
 static int world_sink(lua_State *L)
 {
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     struct world_key keys[2] = {{false, 0, BTZ_STR("sinks")}, {false, 0, BTZ_STR_NONE}};
     const struct btz_json *value;
     const char *why = NULL;
@@ -245,13 +245,13 @@ static int world_sink(lua_State *L)
 
 static int world_now(lua_State *L)
 {
-    lua_pushinteger(L, with_world(L)->stage->time);
+    lua_pushinteger(L, btz_lab_world_run(L)->stage->time);
     return 1;
 }
 
 static int world_random(lua_State *L)
 {
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     lua_Integer n = luaL_checkinteger(L, 2);
 
     luaL_argcheck(L, n >= 1, 2, "w:random(n) gives 1..n");
@@ -272,7 +272,7 @@ static bool id_used(const struct btz_stage *stage, struct btz_str id)
 /* Four digits as long as there is room, then more. */
 static int world_id(lua_State *L)
 {
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     struct btz_stage *stage = run->stage;
     const char *prefix = luaL_checkstring(L, 2);
     char text[80];
@@ -395,10 +395,19 @@ static int object(lua_State *L, const luaL_Reg *methods, lua_CFunction index)
 void btz_lab_bind_open(struct btz_lab *lab)
 {
     static const luaL_Reg world[] = {
-        {"get", world_get},       {"has", world_has},   {"keys", world_keys},
-        {"count", world_count},   {"put", world_put},   {"append", world_append},
-        {"delete", world_delete}, {"sink", world_sink}, {"now", world_now},
-        {"random", world_random}, {"id", world_id},     {NULL, NULL},
+        {"get", world_get},
+        {"has", world_has},
+        {"keys", world_keys},
+        {"count", world_count},
+        {"put", world_put},
+        {"append", world_append},
+        {"delete", world_delete},
+        {"sink", world_sink},
+        {"now", world_now},
+        {"random", world_random},
+        {"id", world_id},
+        {"sql", btz_lab_world_sql},
+        {NULL, NULL},
     };
     static const luaL_Reg random[] = {
         {"below", random_below}, {"range", random_range}, {"pick", random_pick}, {NULL, NULL}};
