@@ -37,6 +37,17 @@ struct run *btz_lab_world_run(lua_State *L)
     return run;
 }
 
+/* Completing a text that somebody types is no act: it leaves no trace and moves no draw on. */
+static struct run *with_changes(lua_State *L)
+{
+    struct run *run = btz_lab_world_run(L);
+
+    if (run->mode == RUN_COMPLETE) {
+        luaL_error(L, "complete reads the world only: get, has, keys, count and now");
+    }
+    return run;
+}
+
 /* Arguments 2..last as a path. Server functions see their own part of the world only. */
 static size_t read_keys(lua_State *L, const struct run *run, int last, struct world_key *keys)
 {
@@ -174,7 +185,7 @@ static void journal(struct run *run, const char *op, const struct world_key *key
 static int world_put(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = btz_lab_world_run(L);
+    struct run *run = with_changes(L);
     const struct btz_json *value;
     const char *why = NULL;
     size_t count;
@@ -190,7 +201,7 @@ static int world_put(lua_State *L)
 static int world_append(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = btz_lab_world_run(L);
+    struct run *run = with_changes(L);
     const struct btz_json *value;
     const char *why = NULL;
     size_t position = 0;
@@ -208,7 +219,7 @@ static int world_append(lua_State *L)
 static int world_delete(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = btz_lab_world_run(L);
+    struct run *run = with_changes(L);
     const char *why = NULL;
     size_t count;
     int code;
@@ -227,7 +238,7 @@ static int world_delete(lua_State *L)
 
 static int world_sink(lua_State *L)
 {
-    struct run *run = btz_lab_world_run(L);
+    struct run *run = with_changes(L);
     struct world_key keys[2] = {{false, 0, BTZ_STR("sinks")}, {false, 0, BTZ_STR_NONE}};
     const struct btz_json *value;
     const char *why = NULL;
@@ -251,7 +262,7 @@ static int world_now(lua_State *L)
 
 static int world_random(lua_State *L)
 {
-    struct run *run = btz_lab_world_run(L);
+    struct run *run = with_changes(L);
     lua_Integer n = luaL_checkinteger(L, 2);
 
     luaL_argcheck(L, n >= 1, 2, "w:random(n) gives 1..n");
@@ -272,7 +283,7 @@ static bool id_used(const struct btz_stage *stage, struct btz_str id)
 /* Four digits as long as there is room, then more. */
 static int world_id(lua_State *L)
 {
-    struct run *run = btz_lab_world_run(L);
+    struct run *run = with_changes(L);
     struct btz_stage *stage = run->stage;
     const char *prefix = luaL_checkstring(L, 2);
     char text[80];
@@ -345,8 +356,10 @@ static int context_get(lua_State *L)
         value = run->server->pub.label;
     } else if (btz_str_is(key, "tool")) {
         value = run->tool;
+    } else if (btz_str_is(key, "prompt")) {
+        value = run->prompt;
     } else {
-        return luaL_error(L, "ctx has server and tool, not '%s'", key.ptr);
+        return luaL_error(L, "ctx has server, tool and prompt, not '%s'", key.ptr);
     }
     lua_pushlstring(L, value.ptr ? value.ptr : "", value.len);
     return 1;

@@ -63,10 +63,34 @@ company.suppliers = {
 company.products = { "oak bench", "larch planter", "cedar pergola", "round picnic table",
   "bicycle shelter", "raised bed", "garden gate", "reading pavilion" }
 
+-- What several servers of one world tell about has to be the same in all of them: it follows from
+-- the day on which the world begins, which they share, and not from a server's own draws.
+-- Whose mailbox, calendar, chat and memory the world shows:
+function company.user(now)
+  return company.staff[company.users[now // 86400 % #company.users + 1]]
+end
+
+local rooms = { "the canteen", "the showroom", "meeting room two" }
+
+-- The staff meeting is four working days after the beginning, in this room.
+function company.meeting_room(now)
+  return rooms[now // 86400 // 3 % #rooms + 1]
+end
+
+-- Three working days after the beginning, remote access is down from 18:00 to this hour.
+function company.maintenance_end(now)
+  return 20 + now // 86400 // 2 % 3
+end
+
 -- "Edith Tanner" at a host: "edith.tanner@host".
 function company.address(contact)
   local first, last = re.match(string.lower(contact.contact), "^(\\S+) (.+)$")
   return first .. "." .. re.sub(last, "[^a-z]", "") .. "@" .. contact.host
+end
+
+-- Whether an address is one of the company's own.
+function company.inside(address)
+  return re.find(address, "(?i)@alderfinch\\.example$") ~= nil
 end
 
 -- `n` different items of a list, in drawn order.
