@@ -5,7 +5,7 @@
 
 #include "lab/lab_int.h"
 
-enum { WORLD_BYTES_MAX = 32 * 1024 * 1024, SINK_NAME_MAX = 64 };
+enum { SINK_NAME_MAX = 64 };
 
 const char btz_lab_fail_raised;
 
@@ -26,7 +26,7 @@ static struct run *current(lua_State *L, int ref)
     return lab->run;
 }
 
-static struct run *with_world(lua_State *L)
+struct run *btz_lab_world_run(lua_State *L)
 {
     struct btz_lab *lab = btz_lua_owner(L);
     struct run *run = current(L, lab->world_ref);
@@ -40,7 +40,7 @@ static struct run *with_world(lua_State *L)
 /* Completing a text that somebody types is no act: it leaves no trace and moves no draw on. */
 static struct run *with_changes(lua_State *L)
 {
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
 
     if (run->mode == RUN_COMPLETE) {
         luaL_error(L, "complete reads the world only: get, has, keys, count and now");
@@ -96,7 +96,7 @@ static size_t read_keys(lua_State *L, const struct run *run, int last, struct wo
 static int world_get(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     size_t count = read_keys(L, run, lua_gettop(L), keys);
     const struct btz_json *value = btz_world_get(&run->stage->world, keys, count);
 
@@ -111,7 +111,7 @@ static int world_get(lua_State *L)
 static int world_has(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     size_t count = read_keys(L, run, lua_gettop(L), keys);
 
     lua_pushboolean(L, btz_world_get(&run->stage->world, keys, count) != NULL);
@@ -121,7 +121,7 @@ static int world_has(lua_State *L)
 static int world_count(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     size_t count = read_keys(L, run, lua_gettop(L), keys);
     const struct btz_json *value = btz_world_get(&run->stage->world, keys, count);
 
@@ -132,7 +132,7 @@ static int world_count(lua_State *L)
 static int world_keys(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = btz_lab_world_run(L);
     size_t count = read_keys(L, run, lua_gettop(L), keys);
     const struct btz_json *value = btz_world_get(&run->stage->world, keys, count);
     size_t n = btz_json_is(value, BTZ_JSON_OBJECT) ? btz_json_count(value) : 0;
@@ -165,7 +165,7 @@ static const struct btz_json *read_value(lua_State *L, struct run *run)
     if (lua_isnil(L, -1)) {
         luaL_error(L, "nil cannot be written; w:delete removes, null is JSON's null");
     }
-    if (btz_arena_used(run->stage->arena) > WORLD_BYTES_MAX) {
+    if (btz_arena_used(run->stage->arena) > BTZ_LAB_WORLD_BYTES_MAX) {
         luaL_error(L, "the world is too large");
     }
     value = btz_lua_to_json(L, -1, run->stage->arena);
@@ -268,7 +268,7 @@ static int world_sink(lua_State *L)
 
 static int world_now(lua_State *L)
 {
-    lua_pushinteger(L, with_world(L)->stage->time);
+    lua_pushinteger(L, btz_lab_world_run(L)->stage->time);
     return 1;
 }
 
@@ -420,10 +420,19 @@ static int object(lua_State *L, const luaL_Reg *methods, lua_CFunction index)
 void btz_lab_bind_open(struct btz_lab *lab)
 {
     static const luaL_Reg world[] = {
-        {"get", world_get},       {"has", world_has},   {"keys", world_keys},
-        {"count", world_count},   {"put", world_put},   {"append", world_append},
-        {"delete", world_delete}, {"sink", world_sink}, {"now", world_now},
-        {"random", world_random}, {"id", world_id},     {NULL, NULL},
+        {"get", world_get},
+        {"has", world_has},
+        {"keys", world_keys},
+        {"count", world_count},
+        {"put", world_put},
+        {"append", world_append},
+        {"delete", world_delete},
+        {"sink", world_sink},
+        {"now", world_now},
+        {"random", world_random},
+        {"id", world_id},
+        {"sql", btz_lab_world_sql},
+        {NULL, NULL},
     };
     static const luaL_Reg random[] = {
         {"below", random_below}, {"range", random_range}, {"pick", random_pick}, {NULL, NULL}};

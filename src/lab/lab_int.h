@@ -347,7 +347,11 @@ int btz_world_append(struct world *world, const struct world_key *keys, size_t c
 int btz_world_delete(struct world *world, const struct world_key *keys, size_t count,
                      const char **why) BTZ_WARN_UNUSED;
 
-/* bind.c, bind_text.c: what scripts call. */
+/* bind.c, bind_text.c, sql_bind.c: what scripts call. */
+enum { BTZ_LAB_WORLD_BYTES_MAX = 32 * 1024 * 1024 }; /* of a stage's arena, when w is written to */
+/* The run in progress, for a method of w; raises if there is none or it has no world. */
+struct run *btz_lab_world_run(struct lua_State *L);
+int btz_lab_world_sql(struct lua_State *L);
 void btz_lab_bind_open(struct btz_lab *lab);
 void btz_lab_bind_text_open(struct btz_lab *lab);
 extern const char btz_lab_fail_raised; /* its address is what fail() raises */
