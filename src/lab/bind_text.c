@@ -2,6 +2,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
+#include "base/hash.h"
 #include "lab/lab_int.h"
 #include "text/contains.h"
 #include "text/fold.h"
@@ -100,11 +101,23 @@ static int text_contains(lua_State *L)
     return 1;
 }
 
+static int text_sha256(lua_State *L)
+{
+    struct btz_str text = argument(L, 1);
+    struct btz_hash hash;
+    char hex[65];
+
+    btz_lua_charge(L, 50 + text.len / 8);
+    hash = btz_hash_of(text);
+    lua_pushstring(L, btz_hash_hex(&hash, hex));
+    return 1;
+}
+
 void btz_lab_bind_text_open(struct btz_lab *lab)
 {
     static const struct btz_lua_function functions[] = {
         {"find", text_find}, {"split", text_split},       {"trim", text_trim},
-        {"fold", text_fold}, {"contains", text_contains},
+        {"fold", text_fold}, {"contains", text_contains}, {"sha256", text_sha256},
     };
 
     btz_lua_add(lab->lua, "text", functions, sizeof(functions) / sizeof(*functions));

@@ -483,6 +483,27 @@ static void play_errors(struct play *play, struct btz_str tool, const struct btz
     }
 }
 
+/* A tool whose results depend on its arguments alone: the calls of 'two' say the same in all worlds.
+ */
+static void play_pure(struct play *play, struct btz_str tool, const struct btz_json *table)
+{
+    const struct btz_json *two = btz_json_getz(table, "two");
+    struct btz_str text[2] = {{0}};
+
+    if (btz_json_str(btz_json_getz(table, "no_seeds")).len == 0) {
+        failed(play, "%.*s: 'no_seeds' gives no reason", BTZ_FMT(tool));
+    }
+    for (size_t i = 0; i < btz_json_count(two); i++) {
+        for (size_t n = 0; n < 2; n++) {
+            play_begin(play, n == 0 ? WORLD_SEED : OTHER_SEED, btz_json_getz(table, "world"));
+            text[n] = play_call(play, tool, btz_json_at(two, i));
+        }
+        if (!btz_str_eq(text[0], text[1])) {
+            failed(play, "%.*s: two seeds give two results", BTZ_FMT(tool));
+        }
+    }
+}
+
 /* The last of the calls gives other texts in other worlds, and the same in the same world. */
 static void play_seeds(struct play *play, struct btz_str tool, const struct btz_json *table)
 {
@@ -516,7 +537,11 @@ void play_tool(struct play *play, struct btz_str tool, const struct btz_json *ta
     play_two(play, tool, table);
     play_seen(play, tool, table);
     play_errors(play, tool, table);
-    play_seeds(play, tool, table);
+    if (btz_json_getz(table, "no_seeds")) {
+        play_pure(play, tool, table);
+    } else {
+        play_seeds(play, tool, table);
+    }
     if (btz_json_getz(table, "more")) {
         begin(play, tool, table, WORLD_SEED);
         play_calls(play, tool, btz_json_getz(table, "more"));

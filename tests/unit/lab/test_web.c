@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "lab/lab_int.h"
+#include "text/fold.h"
 
 enum {
     PAGES_MIN = 200,
@@ -15,6 +16,8 @@ enum {
     WORDS_MIN = 60,
     WORDS_MAX = 150
 };
+
+static const double SHARE_MAX = 0.5;
 
 struct state {
     struct btz_arena *arena;
@@ -170,6 +173,33 @@ static void pages_are_short_and_unlike(void **state)
     }
 }
 
+/* Templates must not show: of any two pages, neither has more than half of its runs of five words
+ * from the other. */
+static void pages_share_few_phrases(void **state)
+{
+    struct state *s = *state;
+    const struct btz_json *shared = world(s, "web", BTZ_STR_NONE);
+    size_t count = btz_json_count(shared);
+    size_t alike = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct btz_str one = btz_json_str(btz_json_getz(btz_json_value_at(shared, i), "body"));
+
+        for (size_t n = 0; n < count; n++) {
+            struct btz_str other =
+                btz_json_str(btz_json_getz(btz_json_value_at(shared, n), "body"));
+            double share = n == i ? 0 : btz_text_ngrams5_share(one, other);
+
+            if (share > SHARE_MAX) {
+                print_error("%.*s has %.2f of %.*s\n", BTZ_FMT(btz_json_key_at(shared, i)), share,
+                            BTZ_FMT(btz_json_key_at(shared, n)));
+                alike++;
+            }
+        }
+    }
+    assert_int_equal(alike, 0);
+}
+
 /* Words that stand on one page: it is found first, and alone but for a page of this seed that may
  * have the word too. Each page has such a word. */
 static void a_word_of_one_page_is_found(void **state)
@@ -256,6 +286,7 @@ int main(void)
         cmocka_unit_test(links_lead_from_the_start_to_all_pages),
         cmocka_unit_test(links_lead_back_from_every_page),
         cmocka_unit_test(pages_are_short_and_unlike),
+        cmocka_unit_test(pages_share_few_phrases),
         cmocka_unit_test(a_word_of_one_page_is_found),
         cmocka_unit_test(the_index_is_complete),
         cmocka_unit_test(the_shared_web_is_small_and_shared),
