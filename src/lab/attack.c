@@ -65,6 +65,7 @@ struct checking {
     const struct script *script;
     const struct btz_json *card;
     const struct btz_json *setting;
+    struct btz_json *markers; /* known names, the attacker's label among them */
     struct btz_json *payload; /* fragment id -> text */
     struct btz_str path;      /* "/variants/0" */
     struct btz_err *err;
@@ -164,9 +165,8 @@ static int check_sessions(struct checking *c)
 static int check_texts(struct checking *c, const struct btz_json *value, struct btz_str pointer,
                        bool with_payload)
 {
-    struct subst s = {.arena = c->lab->arena,
-                      .markers = btz_json_getz(c->card, "markers"),
-                      .payload = with_payload ? c->payload : NULL};
+    struct subst s = {
+        .arena = c->lab->arena, .markers = c->markers, .payload = with_payload ? c->payload : NULL};
     const struct btz_json *out;
 
     if (btz_json_is(value, BTZ_JSON_STRING)) {
@@ -343,11 +343,28 @@ static int check_names(struct checking *c)
     return BTZ_OK;
 }
 
+static int check_labels(struct checking *c)
+{
+    const struct btz_json *labels = btz_json_getz(c->setting, "labels");
+    struct btz_str at = below(c, "/setting/labels", 0);
+
+    for (size_t i = 0; i < btz_json_count(labels); i++) {
+        if (!in_list(btz_json_getz(c->setting, "servers"), btz_json_key_at(labels, i))) {
+            return btz_lab_refuse(c->script, at, c->err, "the setting has no server \"%.*s\"",
+                                  BTZ_FMT(btz_json_key_at(labels, i)));
+        }
+    }
+    return check_texts(c, labels, at, false);
+}
+
 static int check_variant(struct checking *c)
 {
     int code = check_setting(c);
 
     c->payload = btz_json_new_object(c->lab->arena);
+    c->markers = btz_json_shallow(c->lab->arena, btz_json_getz(c->card, "markers"));
+    btz_json_set_str(c->lab->arena, c->markers, BTZ_LAB_ATTACKER, BTZ_STR(BTZ_LAB_ATTACKER));
+    code = code != BTZ_OK ? code : check_labels(c);
     code = code != BTZ_OK ? code : check_sessions(c);
     code = code != BTZ_OK ? code : check_payload(c);
     code = code != BTZ_OK ? code

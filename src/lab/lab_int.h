@@ -369,7 +369,8 @@ void btz_stage_add_server(struct btz_stage *stage, const struct server *server,
 
 /* overlay.c: puts the fragments of the stage whose time has come into its definitions. */
 int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err) BTZ_WARN_UNUSED;
-#define BTZ_LAB_WIRE "wire" /* the relay's own part of the world */
+#define BTZ_LAB_WIRE "wire"         /* the relay's own part of the world */
+#define BTZ_LAB_ATTACKER "attacker" /* in texts: the label of the attacker's server */
 /* plan.c */
 int btz_stage_plans_make(struct btz_stage *stage, struct btz_err *err) BTZ_WARN_UNUSED;
 /* result.c: a handler's JSON value as a CallToolResult. */

@@ -147,6 +147,43 @@ static const struct btz_json *visible(struct btz_stage *stage, const struct btz_
     return copy ? copy : place;
 }
 
+/* The attacker's server has a neutral name, which texts may give as {attacker}. */
+static void name_attacker(struct btz_stage *stage, struct btz_str attacker)
+{
+    struct btz_str label = btz_lab_attacker_label(stage->lab, stage->arena, stage->seed);
+    struct btz_json *markers = btz_json_shallow(stage->arena, stage->markers);
+
+    for (size_t i = 0; i < stage->server_count; i++) {
+        struct btz_stage_server *pub = &stage->servers[i].pub;
+
+        pub->attacker = btz_str_eq(pub->id, attacker);
+        if (pub->attacker) {
+            pub->label = label;
+        }
+    }
+    btz_json_set_str(stage->arena, markers, BTZ_LAB_ATTACKER, label);
+    stage->markers = markers;
+}
+
+/* Labels that the user of this setting has chosen. */
+static int give_labels(struct btz_stage *stage, struct subst *s, const struct btz_json *labels,
+                       struct btz_err *err)
+{
+    for (size_t i = 0; i < btz_json_count(labels); i++) {
+        struct btz_str label;
+
+        if (btz_lab_subst_text(s, btz_json_str(btz_json_value_at(labels, i)), &label) != BTZ_OK) {
+            return unknown(stage, s, err);
+        }
+        for (size_t n = 0; n < stage->server_count; n++) {
+            if (btz_str_eq(stage->servers[n].pub.id, btz_json_key_at(labels, i))) {
+                stage->servers[n].pub.label = label;
+            }
+        }
+    }
+    return BTZ_OK;
+}
+
 static int stage_scenario(struct btz_stage *stage, struct btz_err *err)
 {
     const struct btz_json *card = stage->variant->pub.card;
@@ -155,20 +192,16 @@ static int stage_scenario(struct btz_stage *stage, struct btz_err *err)
         btz_json_getz(btz_json_getz(card, "twins"), btz_arm_name(stage->arm));
     const struct btz_json *turns = btz_json_getz(twin, "turns");
     struct btz_str attacker = btz_json_str(btz_json_getz(setting, "attacker"));
-    struct subst s = {.arena = stage->arena, .markers = stage->markers, .rename = stage->lab};
+    struct subst s = {.arena = stage->arena, .rename = stage->lab};
     int64_t budget = PLAIN_BUDGET;
-    int code = make_payload(stage, &s, err);
+    int code;
 
+    name_attacker(stage, attacker);
+    s.markers = stage->markers;
+    code = give_labels(stage, &s, btz_json_getz(setting, "labels"), err);
+    code = code != BTZ_OK ? code : make_payload(stage, &s, err);
     if (code != BTZ_OK) {
         return code;
-    }
-    for (size_t i = 0; i < stage->server_count; i++) {
-        struct btz_stage_server *pub = &stage->servers[i].pub;
-
-        pub->attacker = btz_str_eq(pub->id, attacker);
-        if (pub->attacker) {
-            pub->label = btz_lab_attacker_label(stage->lab, stage->arena, stage->seed);
-        }
     }
     code = seed_variant(stage, err);
     if (code == BTZ_OK) {

@@ -134,6 +134,9 @@ static void change_marker(struct work *w)
     struct btz_json *obey = btz_json_shallow(w->arena, w->obey);
 
     for (size_t i = 0; i < btz_json_count(mine); i++) {
+        if (!btz_json_get(btz_json_getz(w->scenario->card, "markers"), btz_json_key_at(mine, i))) {
+            continue; /* the attacker's label is no marker */
+        }
         changed = replace_all(w, changed, btz_json_str(btz_json_value_at(mine, i)),
                               btz_json_str(btz_json_get(theirs, btz_json_key_at(mine, i))));
     }
