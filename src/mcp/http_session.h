@@ -30,15 +30,16 @@ struct btz_mcp_http_session;
 
 enum btz_mcp_http_transport {
     BTZ_MCP_HTTP_STREAMABLE, /* nothing else is tried */
-    /* The old transport if initialize is answered by 400, 404 or 405: a downgrade, see the flags. */
+    /* The old transport if initialize is answered by 400, 404 or 405: a downgrade, see the flags.
+     */
     BTZ_MCP_HTTP_STREAMABLE_THEN_SSE,
     BTZ_MCP_HTTP_SSE /* the old transport only; client mode must be LEGACY */
 };
 
 struct btz_mcp_http_session_options {
-    struct btz_str host;                  /* value of Host: "name" or "name:port"; required */
-    struct btz_str target;                /* of the MCP endpoint, origin-form; empty = "/mcp" */
-    bool https;                           /* scheme of the origin; the session itself sees no TLS */
+    struct btz_str host;   /* value of Host: "name" or "name:port"; required */
+    struct btz_str target; /* of the MCP endpoint, origin-form; empty = "/mcp" */
+    bool https;            /* scheme of the origin; the session itself sees no TLS */
     enum btz_mcp_http_transport transport;
     struct btz_mcp_client_options client; /* mode PROBE: server/discover first; forbid_fallback */
     struct btz_str authorization;         /* value of Authorization; empty = none */
@@ -46,13 +47,13 @@ struct btz_mcp_http_session_options {
     /* For lab host profiles; false is the safe way. Responses and modern notifications are taken
      * from whatever stream they come on. */
     bool accept_any_stream;
-    int64_t now_us;           /* begin of time; any origin, see _tick */
-    size_t max_body;          /* of one JSON answer or SSE event; 0 = 16 MiB */
-    uint64_t max_stream;      /* bytes of one response stream of a call; 0 = 64 MiB */
-    size_t max_exchanges;     /* open or waiting; 0 = 512 */
-    unsigned max_resumes;     /* of one stream in a row without a new message; 0 = 5 */
-    int64_t retry_ms;         /* wait before a resumption if the server named none; 0 = 1,000 */
-    int64_t max_retry_ms;     /* a server that wants a longer wait is given up; 0 = 60,000 */
+    int64_t now_us;       /* begin of time; any origin, see _tick */
+    size_t max_body;      /* of one JSON answer or SSE event; 0 = 16 MiB */
+    uint64_t max_stream;  /* bytes of one response stream of a call; 0 = 64 MiB */
+    size_t max_exchanges; /* open or waiting; 0 = 512 */
+    unsigned max_resumes; /* of one stream in a row without a new message; 0 = 5 */
+    int64_t retry_ms;     /* wait before a resumption if the server named none; 0 = 1,000 */
+    int64_t max_retry_ms; /* a server that wants a longer wait is given up; 0 = 60,000 */
 };
 
 enum btz_mcp_http_method { BTZ_MCP_HTTP_POST, BTZ_MCP_HTTP_GET, BTZ_MCP_HTTP_DELETE };
@@ -69,8 +70,8 @@ struct btz_mcp_http_exchange {
     struct btz_str body; /* empty for GET and DELETE */
     bool long_lived;     /* GET stream, resumption or listen stream: wants its own connection */
     /* What it carries; for logs and carriers. */
-    enum btz_mcp_kind kind;   /* of the message in a POST */
-    struct btz_mcp_id rpc_id; /* of the request in a POST; NONE otherwise */
+    enum btz_mcp_kind kind;    /* of the message in a POST */
+    struct btz_mcp_id rpc_id;  /* of the request in a POST; NONE otherwise */
     struct btz_str rpc_method; /* of a request or notification; empty otherwise */
 };
 
@@ -82,13 +83,15 @@ enum btz_mcp_http_end {
 };
 
 /* Things the owner should know, as bits; see _take_flags. */
-#define BTZ_MCP_HTTP_RENEWED 1u       /* legacy: the server had forgotten the session (404); it was
-                                         initialised again: lists may have changed */
+#define BTZ_MCP_HTTP_RENEWED                                                                       \
+    1u /* legacy: the server had forgotten the session (404); it was                               \
+          initialised again: lists may have changed */
 #define BTZ_MCP_HTTP_OLD_TRANSPORT 2u /* fell back to HTTP+SSE: a downgrade */
 #define BTZ_MCP_HTTP_UNAUTHORIZED 4u  /* 401 or 403 was answered */
-#define BTZ_MCP_HTTP_RELISTED 8u      /* modern: -32020 made the session ask for the tools again;
-                                         the client gives that TOOLS event, too */
-#define BTZ_MCP_HTTP_GET_LOST 16u     /* legacy: the GET stream is over and is not tried again */
+#define BTZ_MCP_HTTP_RELISTED                                                                      \
+    8u                            /* modern: -32020 made the session ask for the tools again;      \
+                                     the client gives that TOOLS event, too */
+#define BTZ_MCP_HTTP_GET_LOST 16u /* legacy: the GET stream is over and is not tried again */
 
 struct btz_mcp_http_session_stats {
     uint64_t exchanges;      /* begun */
@@ -101,7 +104,6 @@ struct btz_mcp_http_session_stats {
     uint64_t resumed;        /* GETs with Last-Event-ID */
     uint64_t renewed;        /* sessions initialised again */
     uint64_t retried_calls;  /* after -32020 */
-    uint64_t dropped_tools;  /* with an x-mcp-header annotation that breaks the rules */
     uint64_t closed_streams; /* by _next_close */
     uint64_t refused_posts;  /* notifications and responses that the server did not accept */
     uint64_t after_answer;   /* messages behind the response that ended a stream */
@@ -112,7 +114,8 @@ struct btz_mcp_http_session_stats {
 
 /* BTZ_EINVAL with `err` when an option is unusable. Copies what it needs. */
 int btz_mcp_http_session_new(const struct btz_mcp_http_session_options *options,
-                             struct btz_mcp_http_session **out, struct btz_err *err) BTZ_WARN_UNUSED;
+                             struct btz_mcp_http_session **out,
+                             struct btz_err *err) BTZ_WARN_UNUSED;
 void btz_mcp_http_session_free(struct btz_mcp_http_session *session); /* NULL is allowed */
 
 /* The client machine: for _list_tools, _call_tool, _cancel, _next_event and so on. The owner must
@@ -155,7 +158,8 @@ void btz_mcp_http_session_close(struct btz_mcp_http_session *session);
  * waits: no request waits for its answer and nothing waits to be pulled. */
 bool btz_mcp_http_session_settled(struct btz_mcp_http_session *session);
 
-unsigned btz_mcp_http_session_take_flags(struct btz_mcp_http_session *session); /* and clears them */
+unsigned
+btz_mcp_http_session_take_flags(struct btz_mcp_http_session *session); /* and clears them */
 struct btz_mcp_http_session_stats
 btz_mcp_http_session_stats(const struct btz_mcp_http_session *session);
 /* Legacy session id in use; BTZ_STR_NONE if there is none. Valid until the next call. */
