@@ -99,17 +99,20 @@ static void take_response(struct btz_mcp_http_session *session, struct exchange 
         }
         return;
     }
+    btz_mcp_http_take_out(session);
     if (message->id.kind == BTZ_MCP_ID_INTEGER && message->id.number > 0) {
         target = btz_mcp_http_find_rpc(session, (uint64_t)message->id.number);
-    }
-    if (target && (target->state == EXCHANGE_QUEUED || target->role == ROLE_RENEW)) {
-        target = NULL; /* nobody can answer what was not sent */
     }
     if (!old_stream) {
         foreign(session, "a response came on a stream that is not its request's; it was dropped");
         if (!session->options.accept_any_stream) {
             return;
         }
+    }
+    if (target &&
+        ((target->state == EXCHANGE_QUEUED && !target->resuming) || target->role == ROLE_RENEW)) {
+        session->stats.foreign += old_stream; /* nobody can answer what was not sent */
+        return;
     }
     if (!target) {
         feed(session, bytes); /* late or unknown: the client counts it */

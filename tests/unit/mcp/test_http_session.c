@@ -125,7 +125,8 @@ static void test_legacy_without_session_or_stream(void **state)
     id = sends_any(s, &x);
     assert_int_equal(x.method, BTZ_MCP_HTTP_GET);
     assert_true(x.long_lived);
-    answers(s, id, 405, "Allow: POST", ""); /* fine: there is no stream */
+    head(s, id, 405, "Allow: POST"); /* fine: there is no stream */
+    closes(s, id);
     quiet(s);
     assert_int_equal(btz_mcp_http_session_take_flags(s), 0);
     btz_mcp_http_session_close(s);
