@@ -39,6 +39,10 @@ struct btz_mcp_client_options {
     size_t max_pages;                    /* of one list; 0 = 64 */
     size_t max_items;                    /* of one list; 0 = 10,000 */
     size_t max_list_bytes;               /* message bytes of all pages of one list; 0 = 32 MiB */
+    bool http; /* the carrier is HTTP. Modern: tools whose x-mcp-header annotations break a rule
+                * are dropped from lists with a PROTOCOL_ERROR, calls carry Mcp-Param-* headers */
+    size_t max_rounds;                   /* input_required answers to one request; 0 = 8 */
+    size_t max_asks;                     /* open requests of the server; 0 = 64 */
     size_t max_in_flight;                /* requests; 0 = 256 */
     size_t max_events;                   /* waiting events; 0 = 1,024 */
     size_t max_out_bytes;                /* waiting outgoing bytes; 0 = 32 MiB */
@@ -50,9 +54,10 @@ enum btz_mcp_fault {
     BTZ_MCP_FAULT_NONE = 0,
     BTZ_MCP_FAULT_REMOTE,  /* the server answered with an error: `code`, `message`, `data` */
     BTZ_MCP_FAULT_INVALID, /* the server's answer breaks the protocol: `message` says where */
-    BTZ_MCP_FAULT_INPUT,   /* the server wants input first (input_required): not offered yet */
+    BTZ_MCP_FAULT_INPUT,   /* the server wants input that `capabilities` does not declare */
     BTZ_MCP_FAULT_CYCLE,   /* a list gave the same cursor twice */
-    BTZ_MCP_FAULT_LIMIT,   /* a list has more pages, items or bytes than allowed */
+    BTZ_MCP_FAULT_LIMIT,   /* a list has more pages, items or bytes than allowed, or the server asks
+                            * for input more often */
     BTZ_MCP_FAULT_VERSION, /* no common revision (FAILED event) */
     BTZ_MCP_FAULT_CLOSED   /* the connection ended first */
 };
@@ -63,14 +68,22 @@ enum btz_mcp_client_event_kind {
     BTZ_MCP_CLIENT_TOOLS,     /* answer to _list_tools: `value` = array over all pages */
     BTZ_MCP_CLIENT_RESOURCES, /* ... _list_resources */
     BTZ_MCP_CLIENT_TEMPLATES, /* ... _list_templates */
-    BTZ_MCP_CLIENT_RESULT,    /* answer to _call_tool, _read_resource, _ping: `value` = result */
+    BTZ_MCP_CLIENT_RESULT,    /* answer to any other request: `value` = result */
     BTZ_MCP_CLIENT_LISTENING, /* the listen stream `request` was acknowledged: `changed` = accepted
                                */
     BTZ_MCP_CLIENT_LISTEN_ENDED, /* the stream is over; `fault` if it ended with an error */
     BTZ_MCP_CLIENT_LIST_CHANGED, /* `changed` = one BTZ_MCP_LIST_ bit; `request` = stream or 0 */
     BTZ_MCP_CLIENT_PROGRESS, /* `request`, `progress`, `total` (negative = unknown), `message` */
     BTZ_MCP_CLIENT_LOG,      /* `level`, `message` = logger, `value` = data */
-    BTZ_MCP_CLIENT_PROTOCOL_ERROR /* the server broke a rule; `message` says which; not fatal */
+    BTZ_MCP_CLIENT_PROTOCOL_ERROR, /* the server broke a rule; `message` says which; not fatal */
+    BTZ_MCP_CLIENT_PROMPTS,        /* answer to _list_prompts */
+    BTZ_MCP_CLIENT_RESOURCE_UPDATED, /* `message` = URI; `request` = stream or 0 */
+    BTZ_MCP_CLIENT_ASKED, /* legacy: the server's request `ask`: `method`, `params`; answer it with
+                           * _answer or _answer_error. Comes only for declared capabilities */
+    BTZ_MCP_CLIENT_ASK_CANCELLED, /* the server gave `ask` up: do not answer; `message` = reason */
+    BTZ_MCP_CLIENT_INPUT /* modern: `request` needs input first: `value` = inputRequests (key ->
+                          * {method, params}), `round` from 1; answer with _answer_inputs or
+                          * _cancel. Comes only for declared capabilities */
 };
 
 /* Views are valid until the next _next_event or _free. Fields not named for a kind are 0. */
@@ -95,6 +108,11 @@ struct btz_mcp_client_event {
     unsigned changed;
     double progress, total;
     int level; /* btz_mcp_log_level */
+    /* ASKED, ASK_CANCELLED, INPUT */
+    uint64_t ask;
+    struct btz_str method;
+    const struct btz_json *params; /* object or NULL */
+    size_t round;
 };
 
 struct btz_mcp_client_stats {
@@ -134,6 +152,49 @@ int btz_mcp_client_ping(struct btz_mcp_client *client,
 /* Modern: opens a change stream for the BTZ_MCP_LIST_ bits in `lists`. */
 int btz_mcp_client_listen(struct btz_mcp_client *client, unsigned lists,
                           uint64_t *request) BTZ_WARN_UNUSED;
+
+int btz_mcp_client_list_prompts(struct btz_mcp_client *client, uint64_t *request) BTZ_WARN_UNUSED;
+/* `arguments`: object of strings or NULL (then left out). */
+int btz_mcp_client_get_prompt(struct btz_mcp_client *client, struct btz_str name,
+                              const struct btz_json *arguments, uint64_t *request) BTZ_WARN_UNUSED;
+/* Completes `argument` from `value`; `name` is that of the prompt or the URI (template) of the
+ * resource; `chosen` = arguments that have values already, object of strings or NULL. */
+int btz_mcp_client_complete(struct btz_mcp_client *client, enum btz_mcp_ref ref,
+                            struct btz_str name, struct btz_str argument, struct btz_str value,
+                            const struct btz_json *chosen, uint64_t *request) BTZ_WARN_UNUSED;
+/* Legacy; `level` is a log level of RFC 5424. */
+int btz_mcp_client_set_log_level(struct btz_mcp_client *client, struct btz_str level,
+                                 uint64_t *request) BTZ_WARN_UNUSED;
+/* Legacy. RESOURCE_UPDATED comes for subscribed URIs only. */
+int btz_mcp_client_subscribe(struct btz_mcp_client *client, struct btz_str uri,
+                             uint64_t *request) BTZ_WARN_UNUSED;
+int btz_mcp_client_unsubscribe(struct btz_mcp_client *client, struct btz_str uri,
+                               uint64_t *request) BTZ_WARN_UNUSED;
+/* As _listen, with `uris` of resources whose changes are wanted; LISTENING has the accepted filter
+ * as `value`. `lists` may be 0 if there are URIs. */
+int btz_mcp_client_listen_to(struct btz_mcp_client *client, unsigned lists,
+                             const struct btz_str *uris, size_t count,
+                             uint64_t *request) BTZ_WARN_UNUSED;
+
+/* Answers of the owner to ASKED. The result must have the shape of the method (CreateMessageResult,
+ * ElicitResult, ListRootsResult): BTZ_EINVAL with `err` otherwise, nothing is sent. BTZ_ENOTFOUND if
+ * it is not open (answered, cancelled, never asked), BTZ_ESTATE once closed, BTZ_ELIMIT if it does
+ * not fit into the queue (it stays open). */
+int btz_mcp_client_answer(struct btz_mcp_client *client, uint64_t ask,
+                          const struct btz_json *result, struct btz_err *err) BTZ_WARN_UNUSED;
+/* `data` may be NULL. A user who refused: code -1 is what the specification's example has. */
+int btz_mcp_client_answer_error(struct btz_mcp_client *client, uint64_t ask, int64_t code,
+                                struct btz_str message, const struct btz_json *data)
+    BTZ_WARN_UNUSED;
+/* Answer to INPUT: sends the request again under a new id (`request` stays its number) with
+ * `responses` (key -> result; keys may be missing, each present one must have the shape of its
+ * method: BTZ_EINVAL with `err`) and the server's requestState. BTZ_ENOTFOUND if `request` is not
+ * waiting for inputs. Others as _answer. */
+int btz_mcp_client_answer_inputs(struct btz_mcp_client *client, uint64_t request,
+                                 const struct btz_json *responses,
+                                 struct btz_err *err) BTZ_WARN_UNUSED;
+/* Legacy: the roots have changed. BTZ_EUNSUPPORTED unless roots.listChanged was declared. */
+int btz_mcp_client_roots_changed(struct btz_mcp_client *client) BTZ_WARN_UNUSED;
 
 /* Gives up a request or ends a listen stream: sends notifications/cancelled, no event follows, a
  * late response is dropped. BTZ_ENOTFOUND if it is not in flight (finished: normal in a race);

@@ -101,7 +101,8 @@ int btz_mcp_write_result(struct btz_buf *out, struct btz_mcp_id id,
 int btz_mcp_write_error(struct btz_buf *out, struct btz_mcp_id id, int64_t code,
                         struct btz_str message, const struct btz_json *data) BTZ_WARN_UNUSED;
 
-/* Shape checks of payloads (specification: Tool, CallToolResult, ReadResourceResult). 0 or
+/* Shape checks of payloads (specification: Tool, CallToolResult, ReadResourceResult, Prompt,
+ * GetPromptResult, CompleteResult). 0 or
  * BTZ_EINVAL with `err` naming the field by JSON pointer. Unknown members and unknown content
  * types pass; known ones must have their required members with the right types. */
 int btz_mcp_check_tool(const struct btz_json *tool, struct btz_err *err) BTZ_WARN_UNUSED;
@@ -110,6 +111,15 @@ int btz_mcp_check_template(const struct btz_json *item, struct btz_err *err) BTZ
 int btz_mcp_check_call_result(const struct btz_json *result, enum btz_mcp_revision revision,
                               struct btz_err *err) BTZ_WARN_UNUSED;
 int btz_mcp_check_read_result(const struct btz_json *result, struct btz_err *err) BTZ_WARN_UNUSED;
+int btz_mcp_check_prompt(const struct btz_json *prompt, struct btz_err *err) BTZ_WARN_UNUSED;
+int btz_mcp_check_prompt_result(const struct btz_json *result, struct btz_err *err) BTZ_WARN_UNUSED;
+/* {"completion":{"values":[at most 100 strings],"total"?,"hasMore"?}} */
+int btz_mcp_check_complete_result(const struct btz_json *result,
+                                  struct btz_err *err) BTZ_WARN_UNUSED;
+#define BTZ_MCP_MAX_COMPLETIONS 100
+
+/* What completion/complete completes an argument of. */
+enum btz_mcp_ref { BTZ_MCP_REF_PROMPT, BTZ_MCP_REF_RESOURCE };
 
 /* Lists that can change, as bits. */
 #define BTZ_MCP_LIST_TOOLS 1u
@@ -119,6 +129,12 @@ int btz_mcp_check_read_result(const struct btz_json *result, struct btz_err *err
 /* Log levels in order of RFC 5424: "debug" 0 ... "emergency" 7; -1 if it is none of them. */
 int btz_mcp_log_level(struct btz_str name);
 
+/* One HTTP header of an outgoing message. `name` without a "Mcp-Param-" in front of it. */
+struct btz_mcp_param {
+    struct btz_str name;
+    struct btz_str value; /* on the wire: encoded (param_header.h) */
+};
+
 /* One outgoing message of a client or server machine, with what a carrier may need to route it
  * (HTTP: which response stream, which headers). Views are valid until the next pull. */
 struct btz_mcp_out {
@@ -127,7 +143,9 @@ struct btz_mcp_out {
     struct btz_mcp_id id;      /* own id of a request, a result or an error */
     struct btz_mcp_id related; /* request of the peer whose stream this belongs to; NONE = none */
     struct btz_str method;     /* requests and notifications */
-    struct btz_str name;       /* value for Mcp-Name, if the method mirrors one */
+    struct btz_str name;       /* value for Mcp-Name, not encoded, if the method mirrors one */
+    const struct btz_mcp_param *params; /* client over HTTP: Mcp-Param-* headers, encoded */
+    size_t param_count;
     enum btz_mcp_revision revision; /* NONE while it is not settled */
     int http_status; /* server only: status of the HTTP response this error opens, or 200 */
 };
