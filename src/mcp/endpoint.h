@@ -112,8 +112,7 @@ int64_t btz_mcp_endpoint_due(const struct btz_mcp_endpoint *endpoint);
 
 /* Next thing for the carrier / for the owner; false if there is none. `handle` names the server
  * machine the event is from and is never reused; tokens are only unique together with it. */
-bool btz_mcp_endpoint_next_out(struct btz_mcp_endpoint *endpoint,
-                               struct btz_mcp_endpoint_out *out);
+bool btz_mcp_endpoint_next_out(struct btz_mcp_endpoint *endpoint, struct btz_mcp_endpoint_out *out);
 bool btz_mcp_endpoint_next_event(struct btz_mcp_endpoint *endpoint, uint64_t *handle,
                                  struct btz_mcp_server_event *event);
 
