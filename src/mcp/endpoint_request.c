@@ -64,6 +64,14 @@ static bool owns(const struct request *r, const struct peer *peer)
            btz_str_eq(r->subject, (struct btz_str){peer->subject, peer->subject_len});
 }
 
+/* The client came back: from now on the longer time counts. */
+static void greet(struct request *r, struct peer *peer)
+{
+    peer->greeted = true;
+    btz_mcp_endpoint_due_by(r->endpoint,
+                            r->endpoint->now_us + r->endpoint->options.session_idle_us);
+}
+
 /* The session that the request names, or NULL: it was refused then. Another subject's session is
  * answered like one that does not exist, so that nobody learns which do. */
 static struct peer *session_of(struct request *r)
@@ -89,7 +97,7 @@ static struct peer *session_of(struct request *r)
                "MCP-Protocol-Version names a version that is not served");
         return NULL;
     }
-    peer->greeted = true;
+    greet(r, peer);
     return peer;
 }
 
@@ -134,6 +142,9 @@ static struct btz_mcp_headers body_headers(struct request *r)
     struct btz_mcp_headers headers = {.method = r->message.method};
 
     headers.protocol_version = btz_json_str(btz_json_getz(meta, BTZ_MCP_META "protocolVersion"));
+    if (!headers.protocol_version.ptr) {
+        headers.protocol_version = r->version; /* still says which era was meant */
+    }
     if (method && method->header_name) {
         headers.name = btz_json_str(btz_json_getz(params, method->header_name));
     }
@@ -307,7 +318,7 @@ static void post_old(struct request *r, struct btz_str id)
         refuse(r, 404, BTZ_MCP_E_REQUEST, "there is no such session");
         return;
     }
-    peer->greeted = true;
+    greet(r, peer);
     if (btz_mcp_server_feed(peer->server, r->body)) {
         refuse(r, 500, BTZ_MCP_E_INTERNAL, "the answer is too large");
         btz_mcp_endpoint_peer_end(r->endpoint, peer);
