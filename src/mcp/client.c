@@ -50,6 +50,12 @@ static void set_defaults(struct btz_mcp_client_options *o)
     if (!o->max_list_bytes) {
         o->max_list_bytes = (size_t)32 * 1024 * 1024;
     }
+    if (!o->max_rounds) {
+        o->max_rounds = 8;
+    }
+    if (!o->max_asks) {
+        o->max_asks = 64;
+    }
     if (!o->max_in_flight) {
         o->max_in_flight = 256;
     }
@@ -86,6 +92,7 @@ int btz_mcp_client_new(const struct btz_mcp_client_options *options, struct btz_
     client->capabilities = options->capabilities ? btz_json_dup(arena, options->capabilities)
                                                  : btz_json_new_object(arena);
     client->next_id = 1;
+    client->next_asked = 1;
     btz_mcp_queue_init(&client->queue, client->options.max_out_bytes);
     *out = client;
     return BTZ_OK;
@@ -108,126 +115,12 @@ void btz_mcp_client_free(struct btz_mcp_client *client)
     if (client->event_pulled) {
         btz_arena_free(client->event_pulled->arena);
     }
+    btz_mcp_client_drop_asked(client);
+    btz_arena_free(client->tools_arena);
     btz_mcp_queue_fini(&client->queue);
     btz_mcp_pool_fini(&client->pool);
     btz_arena_free(client->arena);
     free(client);
-}
-
-struct request *btz_mcp_client_request(struct btz_mcp_client *client, enum btz_mcp_method_id method)
-{
-    struct btz_arena *arena = btz_mcp_pool_take(&client->pool);
-    struct request *request = BTZ_NEW(arena, struct request);
-    struct request **link = &client->requests;
-
-    request->arena = arena;
-    request->method = btz_mcp_method_at(method);
-    while (*link) {
-        link = &(*link)->next;
-    }
-    *link = request;
-    client->request_count++;
-    return request;
-}
-
-void btz_mcp_client_drop(struct btz_mcp_client *client, struct request *request)
-{
-    struct request **link = &client->requests;
-
-    while (*link && *link != request) {
-        link = &(*link)->next;
-    }
-    if (*link) {
-        *link = request->next;
-        client->request_count--;
-    }
-    btz_mcp_pool_give(&client->pool, request->arena);
-}
-
-struct request *btz_mcp_client_find(const struct btz_mcp_client *client, uint64_t wire_id)
-{
-    for (struct request *request = client->requests; request; request = request->next) {
-        if (request->wire_id == wire_id) {
-            return request;
-        }
-    }
-    return NULL;
-}
-
-/* The modern envelope (specification, per-request metadata) and the progress token. */
-static struct btz_json *make_meta(const struct btz_mcp_client *client, struct btz_arena *arena,
-                                  const struct request *request)
-{
-    const struct btz_mcp_client_options *options = &client->options;
-    bool modern = btz_mcp_era_of(client->revision) == BTZ_MCP_MODERN;
-    bool work = request->method == btz_mcp_method_at(BTZ_MCP_M_TOOLS_CALL) ||
-                request->method == btz_mcp_method_at(BTZ_MCP_M_RESOURCES_READ);
-    struct btz_json *meta = btz_json_new_object(arena);
-
-    if (modern) {
-        btz_json_set_strz(arena, meta, BTZ_MCP_META "protocolVersion",
-                          btz_mcp_revision_text(client->revision));
-        btz_json_setz(arena, meta, BTZ_MCP_META "clientCapabilities", client->capabilities);
-        btz_json_setz(arena, meta, BTZ_MCP_META "clientInfo", client->info);
-        if (work && options->log_level.len) {
-            btz_json_set_str(arena, meta, BTZ_MCP_META "logLevel", options->log_level);
-        }
-    }
-    if (work && options->progress) {
-        btz_json_set_int(arena, meta, "progressToken", (int64_t)request->wire_id);
-    }
-    return btz_json_count(meta) ? meta : NULL;
-}
-
-int btz_mcp_client_send(struct btz_mcp_client *client, struct request *request,
-                        struct btz_json *params)
-{
-    struct btz_arena *arena = btz_mcp_pool_take(&client->pool);
-    struct btz_mcp_out out = {.kind = BTZ_MCP_REQUEST,
-                              .id = btz_mcp_id_int((int64_t)client->next_id),
-                              .method = btz_str_of(request->method->name),
-                              .revision = client->revision,
-                              .http_status = 0};
-    struct btz_json *meta;
-    struct out_item *item;
-    int rc;
-    int pushed;
-
-    request->wire_id = client->next_id++;
-    if (!request->handle) {
-        request->handle = request->wire_id;
-    }
-    meta = make_meta(client, arena, request);
-    if (meta) {
-        struct btz_json *full = btz_json_new_object(arena);
-
-        btz_json_setz(arena, full, "_meta", meta);
-        for (size_t i = 0; i < btz_json_count(params); i++) {
-            btz_json_set(arena, full, btz_json_key_at(params, i), btz_json_value_at(params, i));
-        }
-        params = full;
-    }
-    if (request->method->header_name) {
-        out.name = btz_json_str(btz_json_getz(params, request->method->header_name));
-    }
-    item = btz_mcp_queue_item(&client->queue, &out);
-    rc = btz_mcp_write_request(&item->bytes, out.id, out.method, params);
-    pushed = btz_mcp_queue_push(&client->queue, item);
-    btz_mcp_pool_give(&client->pool, arena);
-    return rc ? rc : pushed;
-}
-
-int btz_mcp_client_notify(struct btz_mcp_client *client, enum btz_mcp_method_id method,
-                          const struct btz_json *params)
-{
-    struct btz_mcp_out out = {.kind = BTZ_MCP_NOTIFICATION,
-                              .method = btz_str_of(btz_mcp_method_at(method)->name),
-                              .revision = client->revision};
-    struct out_item *item = btz_mcp_queue_item(&client->queue, &out);
-    int rc = btz_mcp_write_notification(&item->bytes, out.method, params);
-    int pushed = btz_mcp_queue_push(&client->queue, item);
-
-    return rc ? rc : pushed;
 }
 
 int btz_mcp_client_start(struct btz_mcp_client *client)
@@ -243,171 +136,6 @@ int btz_mcp_client_start(struct btz_mcp_client *client)
     return btz_mcp_client_discover(client);
 }
 
-/* A new request of `method` if the connection can take one. */
-static int begin(struct btz_mcp_client *client, enum btz_mcp_method_id method, struct request **out)
-{
-    if (client->state != CLIENT_READY ||
-        !btz_mcp_method_allowed(btz_mcp_method_at(method), BTZ_MCP_FROM_CLIENT, client->revision)) {
-        return BTZ_ESTATE;
-    }
-    if (client->request_count >= client->options.max_in_flight) {
-        return BTZ_ELIMIT;
-    }
-    *out = btz_mcp_client_request(client, method);
-    return BTZ_OK;
-}
-
-static int finish(struct btz_mcp_client *client, struct request *request, struct btz_json *params,
-                  uint64_t *handle)
-{
-    int rc = btz_mcp_client_send(client, request, params);
-
-    if (rc) {
-        btz_mcp_client_drop(client, request);
-        return rc;
-    }
-    if (handle) {
-        *handle = request->handle;
-    }
-    return BTZ_OK;
-}
-
-static int begin_list(struct btz_mcp_client *client, enum btz_mcp_method_id method,
-                      uint64_t *handle)
-{
-    struct request *request;
-    int rc = begin(client, method, &request);
-
-    if (rc) {
-        return rc;
-    }
-    request->items = btz_json_new_array(request->arena);
-    request->cursors = btz_json_new_array(request->arena);
-    request->ttl_ms = INT64_MAX;
-    request->cache_public = true;
-    return finish(client, request, NULL, handle);
-}
-
-int btz_mcp_client_list_tools(struct btz_mcp_client *client, uint64_t *request)
-{
-    return begin_list(client, BTZ_MCP_M_TOOLS_LIST, request);
-}
-
-int btz_mcp_client_list_resources(struct btz_mcp_client *client, uint64_t *request)
-{
-    return begin_list(client, BTZ_MCP_M_RESOURCES_LIST, request);
-}
-
-int btz_mcp_client_list_templates(struct btz_mcp_client *client, uint64_t *request)
-{
-    return begin_list(client, BTZ_MCP_M_TEMPLATES_LIST, request);
-}
-
-int btz_mcp_client_call_tool(struct btz_mcp_client *client, struct btz_str name,
-                             const struct btz_json *arguments, uint64_t *request)
-{
-    struct request *r;
-    struct btz_json *params;
-    int rc;
-
-    if (!name.len || (arguments && !btz_json_is(arguments, BTZ_JSON_OBJECT))) {
-        return BTZ_EINVAL;
-    }
-    rc = begin(client, BTZ_MCP_M_TOOLS_CALL, &r);
-    if (rc) {
-        return rc;
-    }
-    params = btz_json_new_object(r->arena);
-    btz_json_set_str(r->arena, params, "name", name);
-    btz_json_setz(r->arena, params, "arguments",
-                  arguments ? arguments : btz_json_new_object(r->arena));
-    return finish(client, r, params, request);
-}
-
-int btz_mcp_client_read_resource(struct btz_mcp_client *client, struct btz_str uri,
-                                 uint64_t *request)
-{
-    struct request *r;
-    struct btz_json *params;
-    int rc;
-
-    if (!uri.len) {
-        return BTZ_EINVAL;
-    }
-    rc = begin(client, BTZ_MCP_M_RESOURCES_READ, &r);
-    if (rc) {
-        return rc;
-    }
-    params = btz_json_new_object(r->arena);
-    btz_json_set_str(r->arena, params, "uri", uri);
-    return finish(client, r, params, request);
-}
-
-int btz_mcp_client_ping(struct btz_mcp_client *client, uint64_t *request)
-{
-    struct request *r;
-    int rc = begin(client, BTZ_MCP_M_PING, &r);
-
-    return rc ? rc : finish(client, r, NULL, request);
-}
-
-int btz_mcp_client_listen(struct btz_mcp_client *client, unsigned lists, uint64_t *request)
-{
-    struct request *r;
-    struct btz_json *params;
-    struct btz_json *filter;
-    int rc;
-
-    if (!lists || (lists & ~(BTZ_MCP_LIST_TOOLS | BTZ_MCP_LIST_RESOURCES | BTZ_MCP_LIST_PROMPTS))) {
-        return BTZ_EINVAL;
-    }
-    rc = begin(client, BTZ_MCP_M_LISTEN, &r);
-    if (rc) {
-        return rc;
-    }
-    r->lists = lists;
-    params = btz_json_new_object(r->arena);
-    filter = btz_json_new_object(r->arena);
-    if (lists & BTZ_MCP_LIST_TOOLS) {
-        btz_json_set_bool(r->arena, filter, "toolsListChanged", true);
-    }
-    if (lists & BTZ_MCP_LIST_RESOURCES) {
-        btz_json_set_bool(r->arena, filter, "resourcesListChanged", true);
-    }
-    if (lists & BTZ_MCP_LIST_PROMPTS) {
-        btz_json_set_bool(r->arena, filter, "promptsListChanged", true);
-    }
-    btz_json_setz(r->arena, params, "notifications", filter);
-    return finish(client, r, params, request);
-}
-
-int btz_mcp_client_cancel(struct btz_mcp_client *client, uint64_t request, struct btz_str reason)
-{
-    struct request *r = client->requests;
-    struct btz_json *params;
-    int rc;
-
-    if (client->state != CLIENT_READY) {
-        return BTZ_ESTATE;
-    }
-    while (r && r->handle != request) {
-        r = r->next;
-    }
-    if (!r) {
-        return BTZ_ENOTFOUND;
-    }
-    params = btz_json_new_object(r->arena);
-    btz_json_set_int(r->arena, params, "requestId", (int64_t)r->wire_id);
-    if (reason.len) {
-        btz_json_set_str(r->arena, params, "reason", reason);
-    }
-    rc = btz_mcp_client_notify(client, BTZ_MCP_N_CANCELLED, params);
-    if (!rc) {
-        btz_mcp_client_drop(client, r);
-    }
-    return rc;
-}
-
 enum btz_mcp_client_event_kind btz_mcp_client_kind(const struct btz_mcp_method *method)
 {
     switch (btz_mcp_method_id(method)) {
@@ -417,6 +145,8 @@ enum btz_mcp_client_event_kind btz_mcp_client_kind(const struct btz_mcp_method *
         return BTZ_MCP_CLIENT_RESOURCES;
     case BTZ_MCP_M_TEMPLATES_LIST:
         return BTZ_MCP_CLIENT_TEMPLATES;
+    case BTZ_MCP_M_PROMPTS_LIST:
+        return BTZ_MCP_CLIENT_PROMPTS;
     case BTZ_MCP_M_LISTEN:
         return BTZ_MCP_CLIENT_LISTEN_ENDED;
     default:
@@ -484,6 +214,7 @@ void btz_mcp_client_dead(struct btz_mcp_client *client, struct btz_mcp_client_ev
 {
     event.kind = BTZ_MCP_CLIENT_FAILED;
     client->state = CLIENT_DEAD;
+    btz_mcp_client_drop_asked(client);
     while (client->requests) {
         btz_mcp_client_drop(client, client->requests);
     }
@@ -504,6 +235,7 @@ void btz_mcp_client_close(struct btz_mcp_client *client)
         return;
     }
     client->state = CLIENT_DEAD;
+    btz_mcp_client_drop_asked(client);
     while (client->requests) {
         btz_mcp_client_fail(client, client->requests, BTZ_MCP_FAULT_CLOSED,
                             "the connection ended before the answer");

@@ -41,12 +41,12 @@ struct btz_mcp_client_options {
     size_t max_list_bytes;               /* message bytes of all pages of one list; 0 = 32 MiB */
     bool http; /* the carrier is HTTP. Modern: tools whose x-mcp-header annotations break a rule
                 * are dropped from lists with a PROTOCOL_ERROR, calls carry Mcp-Param-* headers */
-    size_t max_rounds;                   /* input_required answers to one request; 0 = 8 */
-    size_t max_asks;                     /* open requests of the server; 0 = 64 */
-    size_t max_in_flight;                /* requests; 0 = 256 */
-    size_t max_events;                   /* waiting events; 0 = 1,024 */
-    size_t max_out_bytes;                /* waiting outgoing bytes; 0 = 32 MiB */
-    struct btz_mcp_limits limits;        /* for incoming messages */
+    size_t max_rounds;            /* input_required answers to one request; 0 = 8 */
+    size_t max_asks;              /* open requests of the server; 0 = 64 */
+    size_t max_in_flight;         /* requests; 0 = 256 */
+    size_t max_events;            /* waiting events; 0 = 1,024 */
+    size_t max_out_bytes;         /* waiting outgoing bytes; 0 = 32 MiB */
+    struct btz_mcp_limits limits; /* for incoming messages */
 };
 
 /* Why a request did not give a result. */
@@ -75,8 +75,8 @@ enum btz_mcp_client_event_kind {
     BTZ_MCP_CLIENT_LIST_CHANGED, /* `changed` = one BTZ_MCP_LIST_ bit; `request` = stream or 0 */
     BTZ_MCP_CLIENT_PROGRESS, /* `request`, `progress`, `total` (negative = unknown), `message` */
     BTZ_MCP_CLIENT_LOG,      /* `level`, `message` = logger, `value` = data */
-    BTZ_MCP_CLIENT_PROTOCOL_ERROR, /* the server broke a rule; `message` says which; not fatal */
-    BTZ_MCP_CLIENT_PROMPTS,        /* answer to _list_prompts */
+    BTZ_MCP_CLIENT_PROTOCOL_ERROR,   /* the server broke a rule; `message` says which; not fatal */
+    BTZ_MCP_CLIENT_PROMPTS,          /* answer to _list_prompts */
     BTZ_MCP_CLIENT_RESOURCE_UPDATED, /* `message` = URI; `request` = stream or 0 */
     BTZ_MCP_CLIENT_ASKED, /* legacy: the server's request `ask`: `method`, `params`; answer it with
                            * _answer or _answer_error. Comes only for declared capabilities */
@@ -165,7 +165,8 @@ int btz_mcp_client_complete(struct btz_mcp_client *client, enum btz_mcp_ref ref,
 /* Legacy; `level` is a log level of RFC 5424. */
 int btz_mcp_client_set_log_level(struct btz_mcp_client *client, struct btz_str level,
                                  uint64_t *request) BTZ_WARN_UNUSED;
-/* Legacy. RESOURCE_UPDATED comes for subscribed URIs only. */
+/* Legacy. RESOURCE_UPDATED comes only after the first of these; a server may name a sub-resource.
+ */
 int btz_mcp_client_subscribe(struct btz_mcp_client *client, struct btz_str uri,
                              uint64_t *request) BTZ_WARN_UNUSED;
 int btz_mcp_client_unsubscribe(struct btz_mcp_client *client, struct btz_str uri,
@@ -177,15 +178,15 @@ int btz_mcp_client_listen_to(struct btz_mcp_client *client, unsigned lists,
                              uint64_t *request) BTZ_WARN_UNUSED;
 
 /* Answers of the owner to ASKED. The result must have the shape of the method (CreateMessageResult,
- * ElicitResult, ListRootsResult): BTZ_EINVAL with `err` otherwise, nothing is sent. BTZ_ENOTFOUND if
- * it is not open (answered, cancelled, never asked), BTZ_ESTATE once closed, BTZ_ELIMIT if it does
- * not fit into the queue (it stays open). */
+ * ElicitResult, ListRootsResult): BTZ_EINVAL with `err` otherwise, nothing is sent. BTZ_ENOTFOUND
+ * if it is not open (answered, cancelled, never asked), BTZ_ESTATE once closed, BTZ_ELIMIT if it
+ * does not fit into the queue (it stays open). */
 int btz_mcp_client_answer(struct btz_mcp_client *client, uint64_t ask,
                           const struct btz_json *result, struct btz_err *err) BTZ_WARN_UNUSED;
 /* `data` may be NULL. A user who refused: code -1 is what the specification's example has. */
 int btz_mcp_client_answer_error(struct btz_mcp_client *client, uint64_t ask, int64_t code,
-                                struct btz_str message, const struct btz_json *data)
-    BTZ_WARN_UNUSED;
+                                struct btz_str message,
+                                const struct btz_json *data) BTZ_WARN_UNUSED;
 /* Answer to INPUT: sends the request again under a new id (`request` stays its number) with
  * `responses` (key -> result; keys may be missing, each present one must have the shape of its
  * method: BTZ_EINVAL with `err`) and the server's requestState. BTZ_ENOTFOUND if `request` is not

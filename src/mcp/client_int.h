@@ -31,7 +31,23 @@ struct request {
     bool cache_public;
     /* listen streams */
     unsigned lists;
+    const struct btz_json *uris; /* asked for; accepted once acknowledged */
     bool acknowledged;
+    /* modern calls, reads and prompts */
+    const struct btz_json *params;  /* as first sent, without _meta */
+    const struct btz_json *methods; /* of the inputs that are waited for: key -> method */
+    struct btz_str state;           /* requestState; NONE = none */
+    size_t rounds;
+    bool waiting; /* for the owner's inputs: nothing is out */
+};
+
+/* A request of the legacy server that the owner has to answer. */
+struct asked {
+    struct asked *next;
+    uint64_t number; /* the owner's */
+    struct btz_mcp_id id;
+    const struct btz_mcp_method *method;
+    char text[]; /* of a string id */
 };
 
 struct event_item {
@@ -51,6 +67,12 @@ struct btz_mcp_client {
     struct request *requests;
     size_t request_count;
     uint64_t next_id;
+    struct asked *asked;
+    size_t asked_count;
+    uint64_t next_asked;
+    bool subscribed;               /* legacy: the owner has subscribed to some resource */
+    struct btz_arena *tools_arena; /* holds `tools`; NULL before the first list */
+    const struct btz_json *tools;  /* last list, for the headers of calls (HTTP) */
     struct event_item *event_head, *event_tail, *event_pulled;
     size_t event_count;
     struct out_queue queue;
@@ -66,7 +88,7 @@ struct received {
     size_t bytes;
 };
 
-/* client.c */
+/* client_request.c */
 struct request *btz_mcp_client_request(struct btz_mcp_client *client,
                                        enum btz_mcp_method_id method);
 /* Sends the first or next message of `request`; `params` may be NULL and is completed with the
@@ -77,7 +99,28 @@ int btz_mcp_client_notify(struct btz_mcp_client *client, enum btz_mcp_method_id 
                           const struct btz_json *params) BTZ_WARN_UNUSED;
 void btz_mcp_client_drop(struct btz_mcp_client *client, struct request *request);
 struct request *btz_mcp_client_find(const struct btz_mcp_client *client, uint64_t wire_id);
+struct request *btz_mcp_client_by_id(const struct btz_mcp_client *client, struct btz_mcp_id id);
+/* True for tools/call, resources/read and prompts/get: they take long, log and may need input. */
+bool btz_mcp_client_is_work(const struct btz_mcp_method *method);
 
+/* client_input.c */
+/* A result of type input_required. */
+int btz_mcp_client_take_input(struct received *in, struct request *request) BTZ_WARN_UNUSED;
+
+/* client_ask.c */
+int btz_mcp_client_take_request(struct received *in) BTZ_WARN_UNUSED;
+/* notifications/cancelled for an open ask; false if `id` names none. */
+bool btz_mcp_client_ask_cancelled(struct received *in, struct btz_mcp_id id);
+void btz_mcp_client_drop_asked(struct btz_mcp_client *client);
+
+/* client_notice.c */
+int btz_mcp_client_take_notification(struct received *in) BTZ_WARN_UNUSED;
+/* Counts a message that is not followed, with an alarm. */
+int btz_mcp_client_ignore(struct btz_mcp_client *client, const char *text) BTZ_WARN_UNUSED;
+/* Queues an event that may be dropped when too many wait. */
+void btz_mcp_client_push_minor(struct received *in, const struct btz_mcp_client_event *event);
+
+/* client.c */
 /* Queues an event; its views must live in `arena` (NULL: in nothing), which it takes over. */
 void btz_mcp_client_push(struct btz_mcp_client *client, const struct btz_mcp_client_event *event,
                          struct btz_arena *arena);

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "mcp/client_int.h"
+#include "mcp/param_header.h"
 
 struct list_kind {
     const char *key; /* that must be unique over all pages */
@@ -14,6 +15,8 @@ static struct list_kind kind_of(const struct request *request)
         return (struct list_kind){"name", btz_mcp_check_tool};
     case BTZ_MCP_M_RESOURCES_LIST:
         return (struct list_kind){"uri", btz_mcp_check_resource};
+    case BTZ_MCP_M_PROMPTS_LIST:
+        return (struct list_kind){"name", btz_mcp_check_prompt};
     default:
         return (struct list_kind){"uriTemplate", btz_mcp_check_template};
     }
@@ -27,6 +30,32 @@ static bool seen(const struct request *request, struct btz_str cursor)
         }
     }
     return false;
+}
+
+/* True if `item` must not be used over HTTP (specification, x-mcp-header): a tool whose annotations
+ * break a rule is left out, the others are kept. */
+static bool drops_tool(struct btz_mcp_client *client, const struct request *request,
+                       const struct btz_json *item)
+{
+    const struct btz_mcp_param_header *headers;
+    struct btz_arena *arena;
+    struct btz_err err;
+    size_t count;
+    int rc;
+
+    if (!client->options.http || btz_mcp_era_of(client->revision) == BTZ_MCP_LEGACY ||
+        request->method != btz_mcp_method_at(BTZ_MCP_M_TOOLS_LIST)) {
+        return false;
+    }
+    arena = btz_mcp_pool_take(&client->pool);
+    rc = btz_mcp_param_headers(arena, btz_json_getz(item, "inputSchema"), &headers, &count, &err);
+    btz_mcp_pool_give(&client->pool, arena);
+    if (rc) {
+        btz_err_prefix(&err, "the tool \"%.*s\" was dropped: ",
+                       BTZ_FMT(btz_json_str(btz_json_getz(item, "name"))));
+        btz_mcp_client_alarm(client, request->handle, err.msg);
+    }
+    return rc != BTZ_OK;
 }
 
 /* Copies the items of one page; false after the request was ended. */
@@ -54,6 +83,9 @@ static bool take_items(struct received *in, struct request *request)
                            request->pages);
             btz_mcp_client_invalid(client, request, err.msg);
             return false;
+        }
+        if (drops_tool(client, request, btz_json_at(items, i))) {
+            continue;
         }
         btz_json_push(request->arena, request->items,
                       btz_json_dup(request->arena, btz_json_at(items, i)));
@@ -101,6 +133,17 @@ static bool has_twins(const struct request *request)
     return false;
 }
 
+/* The schemas that the headers of later calls are made from. */
+static void keep_tools(struct btz_mcp_client *client, const struct request *request)
+{
+    if (!client->options.http || request->method != btz_mcp_method_at(BTZ_MCP_M_TOOLS_LIST)) {
+        return;
+    }
+    btz_arena_free(client->tools_arena);
+    client->tools_arena = btz_arena_new();
+    client->tools = btz_json_dup(client->tools_arena, request->items);
+}
+
 static void complete(struct btz_mcp_client *client, struct request *request)
 {
     bool modern = btz_mcp_era_of(client->revision) == BTZ_MCP_MODERN;
@@ -117,6 +160,7 @@ static void complete(struct btz_mcp_client *client, struct request *request)
                                "the list names one thing twice; names must be unique");
         return;
     }
+    keep_tools(client, request);
     arena = request->arena;
     request->arena = NULL;
     /* `request` lives in the arena that the event takes over: unlink it first. */

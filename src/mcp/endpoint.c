@@ -353,6 +353,26 @@ int btz_mcp_endpoint_set_catalogue(struct btz_mcp_endpoint *endpoint,
     return BTZ_OK;
 }
 
+void btz_mcp_endpoint_resource_updated(struct btz_mcp_endpoint *endpoint, struct btz_str uri)
+{
+    struct node *node = NULL;
+    size_t at = 0;
+
+    while ((node = btz_mcp_table_next(&endpoint->peers, &at, node))) {
+        struct peer *peer = OWNER(node, struct peer, node);
+
+        if (peer->over) {
+            continue;
+        }
+        if (btz_mcp_server_resource_updated(peer->server, uri)) {
+            btz_mcp_endpoint_peer_end(endpoint, peer);
+            continue;
+        }
+        link_drop(&peer->touched);
+        link_append(&endpoint->touched, &peer->touched);
+    }
+}
+
 int btz_mcp_endpoint_park(struct btz_mcp_endpoint *endpoint, uint64_t handle, struct btz_mcp_id id)
 {
     struct peer *peer = peer_of(endpoint, handle);

@@ -125,6 +125,9 @@ int btz_mcp_endpoint_set_catalogue(struct btz_mcp_endpoint *endpoint,
                                    const struct btz_mcp_catalogue *catalogue,
                                    struct btz_err *err) BTZ_WARN_UNUSED;
 
+/* btz_mcp_server_resource_updated for all machines. */
+void btz_mcp_endpoint_resource_updated(struct btz_mcp_endpoint *endpoint, struct btz_str uri);
+
 /* Ends the stream of legacy request `id` before its answer: the client comes back for the rest
  * after `retry_ms` (specification 2025-11-25, polling). BTZ_ENOTFOUND if no such request has an
  * open exchange; BTZ_EUNSUPPORTED if the client could not come back (older revision, no_resume). */

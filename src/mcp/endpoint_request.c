@@ -220,7 +220,7 @@ static void end_cancelled(struct request *r, struct peer *peer)
         return;
     }
     route = btz_mcp_endpoint_route_find(peer, id);
-    if (!route || btz_mcp_server_has(peer->server, id)) {
+    if (!route || btz_mcp_server_is_open(peer->server, id)) {
         return;
     }
     if (route->exchange && !route->started) {
@@ -238,7 +238,7 @@ static void in_session(struct request *r, struct peer *peer)
 
     if (r->message.kind == BTZ_MCP_REQUEST) {
         if (btz_mcp_endpoint_route_find(peer, r->message.id) ||
-            btz_mcp_server_has(peer->server, r->message.id)) {
+            btz_mcp_server_is_open(peer->server, r->message.id)) {
             refuse(r, 400, BTZ_MCP_E_REQUEST,
                    "a request with this id is still in flight; use a new id");
             return;

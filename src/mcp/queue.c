@@ -11,6 +11,7 @@ static void item_free(struct out_item *item)
 {
     if (item) {
         btz_buf_fini(&item->bytes);
+        free(item->params);
         free(item);
     }
 }
@@ -38,11 +39,43 @@ static struct btz_str keep(char **room, struct btz_str s)
     return (struct btz_str){to, s.len};
 }
 
-struct out_item *btz_mcp_queue_item(struct out_queue *queue, const struct btz_mcp_out *out)
+/* Bytes of everything that the views of a message point to. */
+static size_t text_of(const struct btz_mcp_out *out)
 {
     size_t text = out->id.text.len + out->related.text.len + out->method.len + out->name.len;
-    struct out_item *item = calloc(1, sizeof(*item) + text);
-    size_t record = sizeof(*item) + text;
+
+    for (size_t i = 0; i < out->param_count; i++) {
+        text += out->params[i].name.len + out->params[i].value.len;
+    }
+    return text;
+}
+
+static size_t record_of(const struct btz_mcp_out *out)
+{
+    return sizeof(struct out_item) + text_of(out) + out->param_count * sizeof(*out->params);
+}
+
+static void keep_params(struct out_item *item, const struct btz_mcp_out *out, char **room)
+{
+    item->out.params = NULL;
+    if (!out->param_count) {
+        return;
+    }
+    item->params = calloc(out->param_count, sizeof(*item->params));
+    if (!item->params) {
+        btz_panic("out of memory (message)");
+    }
+    for (size_t i = 0; i < out->param_count; i++) {
+        item->params[i].name = keep(room, out->params[i].name);
+        item->params[i].value = keep(room, out->params[i].value);
+    }
+    item->out.params = item->params;
+}
+
+struct out_item *btz_mcp_queue_item(struct out_queue *queue, const struct btz_mcp_out *out)
+{
+    struct out_item *item = calloc(1, sizeof(*item) + text_of(out));
+    size_t record = record_of(out);
     char *room;
 
     if (!item) {
@@ -54,6 +87,7 @@ struct out_item *btz_mcp_queue_item(struct out_queue *queue, const struct btz_mc
     item->out.related.text = keep(&room, out->related.text);
     item->out.method = keep(&room, out->method);
     item->out.name = keep(&room, out->name);
+    keep_params(item, out, &room);
     btz_buf_init(&item->bytes,
                  queue->max - queue->bytes > record ? queue->max - queue->bytes - record : 0);
     return item;
@@ -62,10 +96,7 @@ struct out_item *btz_mcp_queue_item(struct out_queue *queue, const struct btz_mc
 /* Bytes an item is charged with: without its record, many tiny messages would be nearly free. */
 static size_t charge(const struct out_item *item)
 {
-    const struct btz_mcp_out *out = &item->out;
-
-    return item->bytes.len + sizeof(*item) + out->id.text.len + out->related.text.len +
-           out->method.len + out->name.len;
+    return item->bytes.len + record_of(&item->out);
 }
 
 int btz_mcp_queue_push(struct out_queue *queue, struct out_item *item)

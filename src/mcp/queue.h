@@ -8,7 +8,8 @@ struct out_item {
     struct out_item *next;
     struct btz_buf bytes;
     struct btz_mcp_out out;
-    char text[]; /* what the views of `out` point to */
+    struct btz_mcp_param *params; /* copy of out.params; their texts are in `text` */
+    char text[];                  /* what the views of `out` point to */
 };
 
 struct out_queue {

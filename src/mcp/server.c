@@ -34,6 +34,7 @@ int btz_mcp_server_new(const struct btz_mcp_server_options *options,
     server->options = *options;
     server->offer = offer;
     server->next_token = 1;
+    server->next_ask = 1;
     if (!server->options.revisions) {
         server->options.revisions = BTZ_MCP_SET_ALL;
     }
@@ -45,6 +46,12 @@ int btz_mcp_server_new(const struct btz_mcp_server_options *options,
     }
     if (!server->options.max_streams) {
         server->options.max_streams = 8;
+    }
+    if (!server->options.max_asks) {
+        server->options.max_asks = 64;
+    }
+    if (!server->options.max_subscriptions) {
+        server->options.max_subscriptions = 256;
     }
     if (!server->options.max_out_bytes) {
         server->options.max_out_bytes = (size_t)64 * 1024 * 1024;
@@ -62,12 +69,20 @@ void btz_mcp_server_free(struct btz_mcp_server *server)
     if (!server) {
         return;
     }
+    if (server->released) {
+        btz_mcp_server_drop_call(server, server->released);
+    }
+    while (server->event_head) {
+        btz_mcp_server_drop_call(server, server->event_head);
+    }
     while (server->calls) {
         btz_mcp_server_drop_call(server, server->calls);
     }
     while (server->streams) {
         btz_mcp_server_drop_stream(server, server->streams);
     }
+    btz_mcp_server_drop_asks(server);
+    btz_mcp_server_drop_subscriptions(server);
     btz_arena_free(server->session.arena);
     btz_arena_free(server->offer.arena);
     btz_mcp_queue_fini(&server->queue);
@@ -86,6 +101,9 @@ static unsigned changed_lists(const struct offer *a, const struct offer *b)
         (a->templates && !btz_json_equal(a->templates, b->templates))) {
         lists |= BTZ_MCP_LIST_RESOURCES;
     }
+    if (a->prompts && !btz_json_equal(a->prompts, b->prompts)) {
+        lists |= BTZ_MCP_LIST_PROMPTS;
+    }
     return lists;
 }
 
@@ -100,7 +118,7 @@ int btz_mcp_server_set_catalogue(struct btz_mcp_server *server,
         return rc;
     }
     if (!offer.tools != !server->offer.tools || !offer.resources != !server->offer.resources ||
-        !offer.templates != !server->offer.templates) {
+        !offer.templates != !server->offer.templates || !offer.prompts != !server->offer.prompts) {
         btz_arena_free(offer.arena);
         return btz_err_set(err, BTZ_EINVAL,
                            "a list appeared or went away: capabilities cannot change on an open "
@@ -168,6 +186,17 @@ void btz_mcp_server_add_call(struct btz_mcp_server *server, struct call *call)
     server->calls = call;
     server->call_count++;
     push_event(server, call);
+}
+
+void btz_mcp_server_note(struct btz_mcp_server *server, const struct btz_mcp_server_event *event,
+                         struct btz_arena *arena)
+{
+    struct call *note = BTZ_NEW(arena, struct call);
+
+    note->arena = arena;
+    note->state = CALL_NOTE;
+    note->event = *event;
+    push_event(server, note);
 }
 
 void btz_mcp_server_drop_call(struct btz_mcp_server *server, struct call *call)
@@ -243,6 +272,9 @@ bool btz_mcp_server_cancel_id(struct btz_mcp_server *server, struct btz_mcp_id i
     if (reason.len > MAX_REASON) {
         reason = BTZ_STR_NONE; /* a cut could fall into the middle of a character */
     }
+    if (btz_mcp_server_cancel_asks(server, call)) {
+        server->dead = true; /* the client does not read */
+    }
     call->state = CALL_CANCELLED;
     call->event.kind = BTZ_MCP_SERVER_CANCELLED;
     call->event.reason = btz_arena_dup(call->arena, reason);
@@ -268,7 +300,7 @@ bool btz_mcp_server_next_event(struct btz_mcp_server *server, struct btz_mcp_ser
     }
     unlink_event(server, call);
     *event = call->event;
-    if (call->state == CALL_CANCELLED) {
+    if (call->state == CALL_CANCELLED || call->state == CALL_NOTE) {
         server->released = call;
     } else {
         call->state = CALL_OPEN;

@@ -153,27 +153,26 @@ int btz_mcp_server_reply_error(struct btz_mcp_server *server, uint64_t token, in
  * gave a token; BTZ_EUNSUPPORTED if it did not, BTZ_EINVAL if `progress` did not grow. */
 int btz_mcp_server_progress(struct btz_mcp_server *server, uint64_t token, double progress,
                             double total, struct btz_str message) BTZ_WARN_UNUSED;
-/* Modern: answers a CALL, READ or PROMPT with input_required. `requests` is the inputRequests object
- * (key -> {method, params}) or NULL, `state` the requestState or BTZ_STR_NONE; one of them at least.
- * The client sends the request again under a new id: that is a new event with a new token, with
- * `inputs` and `request_state`.
- * BTZ_EINVAL with `err` if they break the shape, BTZ_ESTATE for legacy requests (use _ask) and
- * COMPLETE: nothing is sent, reply again. BTZ_EUNSUPPORTED if the client did not declare what a
- * request needs: it was answered with -32021 and requiredCapabilities, the token is over. Others as
- * _reply_result. */
+/* Modern: answers a CALL, READ or PROMPT with input_required. `requests` is the inputRequests
+ * object (key -> {method, params}) or NULL, `state` the requestState or BTZ_STR_NONE; one of them
+ * at least. The client sends the request again under a new id: that is a new event with a new
+ * token, with `inputs` and `request_state`. BTZ_EINVAL with `err` if they break the shape,
+ * BTZ_ESTATE for legacy requests (use _ask) and COMPLETE: nothing is sent, reply again.
+ * BTZ_EUNSUPPORTED if the client did not declare what a request needs: it was answered with -32021
+ * and requiredCapabilities, the token is over. Others as _reply_result. */
 int btz_mcp_server_reply_input(struct btz_mcp_server *server, uint64_t token,
                                const struct btz_json *requests, struct btz_str state,
                                struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* Legacy: sends a request of the server to the client: sampling/createMessage, elicitation/create,
  * roots/list or ping. `token` is the open call on whose stream it goes, 0 = related to none.
- * `params` may be NULL for the last two. `ask` (required) gets the number that the ANSWER event will
- * have; there is exactly one ANSWER unless the ask is cancelled. When the call is replied to or
- * given up, its open asks are cancelled.
- * BTZ_EUNSUPPORTED if the client did not declare the capability or the revision has no such method,
- * BTZ_EINVAL with `err` for bad params or methods, BTZ_ESTATE without an initialized session or if
- * the call is modern (use _reply_input), BTZ_ENOTFOUND / BTZ_ECANCELLED for the token, BTZ_ELIMIT
- * when too many are open or the queue is full. */
+ * `params` may be NULL for the last two. `ask` (required) gets the number that the ANSWER event
+ * will have; there is exactly one ANSWER unless the ask is cancelled. When the call is replied to
+ * or given up, its open asks are cancelled. BTZ_EUNSUPPORTED if the client did not declare the
+ * capability or the revision has no such method, BTZ_EINVAL with `err` for bad params or methods,
+ * BTZ_ESTATE without an initialized session or if the call is modern (use _reply_input),
+ * BTZ_ENOTFOUND / BTZ_ECANCELLED for the token, BTZ_ELIMIT when too many are open or the queue is
+ * full. */
 int btz_mcp_server_ask(struct btz_mcp_server *server, uint64_t token, struct btz_str method,
                        const struct btz_json *params, uint64_t *ask,
                        struct btz_err *err) BTZ_WARN_UNUSED;
@@ -187,9 +186,10 @@ int btz_mcp_server_cancel_ask(struct btz_mcp_server *server, uint64_t ask,
 int btz_mcp_server_resource_updated(struct btz_mcp_server *server,
                                     struct btz_str uri) BTZ_WARN_UNUSED;
 
-/* Log message on the stream of a call; `token` 0 (legacy only) = related to none. Sent in the modern
- * era if the request named a logLevel not above `level`, in a legacy session if `level` is not below
- * that of logging/setLevel (before it: always). BTZ_EUNSUPPORTED otherwise (nothing sent). */
+/* Log message on the stream of a call; `token` 0 (legacy only) = related to none. Sent in the
+ * modern era if the request named a logLevel not above `level`, in a legacy session if `level` is
+ * not below that of logging/setLevel (before it: always). BTZ_EUNSUPPORTED otherwise (nothing
+ * sent). */
 int btz_mcp_server_log(struct btz_mcp_server *server, uint64_t token, struct btz_str level,
                        struct btz_str logger, const struct btz_json *data) BTZ_WARN_UNUSED;
 

@@ -67,6 +67,10 @@ int btz_mcp_offer_make(const struct btz_mcp_catalogue *catalogue, uint64_t versi
         rc = check_list(offer.arena, catalogue->templates, "templates", "uriTemplate",
                         btz_mcp_check_template, err);
     }
+    if (!rc) {
+        rc = check_list(offer.arena, catalogue->prompts, "prompts", "name", btz_mcp_check_prompt,
+                        err);
+    }
     if (rc) {
         btz_arena_free(offer.arena);
         return rc;
@@ -84,41 +88,60 @@ int btz_mcp_offer_make(const struct btz_mcp_catalogue *catalogue, uint64_t versi
     if (catalogue->templates) {
         offer.templates = btz_json_dup(offer.arena, catalogue->templates);
     }
+    if (catalogue->prompts) {
+        offer.prompts = btz_json_dup(offer.arena, catalogue->prompts);
+    }
     *out = offer;
     return BTZ_OK;
 }
 
-bool btz_mcp_offer_has(const struct offer *offer, const char *capability)
+bool btz_mcp_server_has(const struct btz_mcp_server *server, const char *capability)
 {
-    if (!capability) {
-        return true;
+    const struct offer *offer = &server->offer;
+    const struct {
+        const char *name;
+        bool there;
+    } all[] = {{"tools", offer->tools != NULL},
+               {"resources", offer->resources || offer->templates},
+               {"prompts", offer->prompts != NULL},
+               {"logging", server->options.logging},
+               {"completions", server->options.completions}};
+
+    for (size_t i = 0; capability && i < sizeof(all) / sizeof(all[0]); i++) {
+        if (btz_str_is(btz_str_of(capability), all[i].name)) {
+            return all[i].there;
+        }
     }
-    if (btz_str_is(BTZ_STR("tools"), capability)) {
-        return offer->tools != NULL;
-    }
-    if (btz_str_is(BTZ_STR("resources"), capability)) {
-        return offer->resources || offer->templates;
-    }
-    return false;
+    return !capability;
 }
 
 struct btz_json *btz_mcp_offer_capabilities(const struct btz_mcp_server *server,
-                                            struct btz_arena *arena, enum btz_mcp_era era)
+                                            struct btz_arena *arena)
 {
-    static const char *const lists[] = {"tools", "resources"};
+    static const struct {
+        const char *name;
+        bool list;
+    } all[] = {{"tools", true},
+               {"resources", true},
+               {"prompts", true},
+               {"logging", false},
+               {"completions", false}};
     struct btz_json *capabilities = btz_json_new_object(arena);
 
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        if (btz_mcp_offer_has(&server->offer, lists[i])) {
-            struct btz_json *one = btz_json_new_object(arena);
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct btz_json *one;
 
-            btz_json_set_bool(arena, one, "listChanged", true);
-            btz_json_setz(arena, capabilities, lists[i], one);
+        if (!btz_mcp_server_has(server, all[i].name)) {
+            continue;
         }
-    }
-    /* In the legacy era the capability would promise logging/setLevel. */
-    if (server->options.logging && era == BTZ_MCP_MODERN) {
-        btz_json_setz(arena, capabilities, "logging", btz_json_new_object(arena));
+        one = btz_json_new_object(arena);
+        if (all[i].list) {
+            btz_json_set_bool(arena, one, "listChanged", true);
+        }
+        if (btz_str_is(BTZ_STR("resources"), all[i].name) && server->options.subscribe) {
+            btz_json_set_bool(arena, one, "subscribe", true);
+        }
+        btz_json_setz(arena, capabilities, all[i].name, one);
     }
     return capabilities;
 }
@@ -169,6 +192,8 @@ static const struct btz_json *list_of(const struct offer *offer,
         return offer->tools;
     case BTZ_MCP_M_RESOURCES_LIST:
         return offer->resources;
+    case BTZ_MCP_M_PROMPTS_LIST:
+        return offer->prompts;
     default:
         return offer->templates;
     }
@@ -199,14 +224,21 @@ bool btz_mcp_offer_page(const struct btz_mcp_server *server, struct btz_arena *a
     return true;
 }
 
-const struct btz_json *btz_mcp_offer_tool(const struct offer *offer, struct btz_str name)
+const struct btz_json *btz_mcp_offer_find(const struct btz_json *list, const char *key,
+                                          struct btz_str value)
 {
-    for (size_t i = 0; i < btz_json_count(offer->tools); i++) {
-        const struct btz_json *tool = btz_json_at(offer->tools, i);
+    for (size_t i = 0; i < btz_json_count(list); i++) {
+        const struct btz_json *item = btz_json_at(list, i);
 
-        if (btz_str_eq(btz_json_str(btz_json_getz(tool, "name")), name)) {
-            return tool;
+        if (btz_str_eq(btz_json_str(btz_json_getz(item, key)), value)) {
+            return item;
         }
     }
     return NULL;
+}
+
+bool btz_mcp_offer_may_have(const struct offer *offer, struct btz_str uri)
+{
+    return btz_json_count(offer->templates) ||
+           btz_mcp_offer_find(offer->resources, "uri", uri) != NULL;
 }

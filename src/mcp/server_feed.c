@@ -1,13 +1,14 @@
 /* What happens to a message of the client. The order of checks for modern requests is the one the
  * specification leaves open and design brief 2.4 settles: shape, era, envelope, version header,
- * Mcp-Method, served version, missing headers and Mcp-Name, method. */
+ * Mcp-Method, served version, missing headers and Mcp-Name, method, Mcp-Param-*. */
+#include "mcp/param_header.h"
 #include "mcp/server_http.h"
 #include "mcp/server_int.h"
 
 #define NO_ID ((struct btz_mcp_id){0})
 
-static int refuse(struct incoming *in, int code, int http_status, const char *text,
-                  const struct btz_json *data)
+int btz_mcp_server_refuse(struct incoming *in, int code, int http_status, const char *text,
+                          const struct btz_json *data)
 {
     in->server->stats.refused++;
     return btz_mcp_server_send_error(in->server, in->message.id, code, btz_str_of(text), data,
@@ -92,7 +93,7 @@ static struct btz_json *version_data(struct incoming *in, struct btz_str request
     return data;
 }
 
-static int reply(struct incoming *in, const struct btz_json *body)
+int btz_mcp_server_answer(struct incoming *in, const struct btz_json *body)
 {
     bool cacheable = in->method && in->method->cacheable;
     struct btz_json *result =
@@ -108,12 +109,11 @@ static int discover(struct incoming *in)
 
     btz_json_setz(in->arena, body, "supportedVersions",
                   btz_json_getz(version_data(in, BTZ_STR_NONE), "supported"));
-    btz_json_setz(in->arena, body, "capabilities",
-                  btz_mcp_offer_capabilities(server, in->arena, BTZ_MCP_MODERN));
+    btz_json_setz(in->arena, body, "capabilities", btz_mcp_offer_capabilities(server, in->arena));
     if (server->offer.instructions.ptr) {
         btz_json_set_str(in->arena, body, "instructions", server->offer.instructions);
     }
-    return reply(in, body);
+    return btz_mcp_server_answer(in, body);
 }
 
 static int list(struct incoming *in)
@@ -122,88 +122,13 @@ static int list(struct incoming *in)
 
     if (!btz_mcp_offer_page(in->server, in->arena, in->method,
                             btz_json_getz(in->message.params, "cursor"), body)) {
-        return refuse(in, BTZ_MCP_E_PARAMS, 200,
-                      "\"cursor\" must be a nextCursor of the current list; leave it out to begin "
-                      "again",
-                      NULL);
+        return btz_mcp_server_refuse(
+            in, BTZ_MCP_E_PARAMS, 200,
+            "\"cursor\" must be a nextCursor of the current list; leave it out to begin "
+            "again",
+            NULL);
     }
-    return reply(in, body);
-}
-
-/* Hands the request over to the owner. */
-static int open_call(struct incoming *in, enum btz_mcp_server_event_kind kind, struct btz_str name,
-                     const struct btz_json *arguments)
-{
-    struct btz_mcp_server *server = in->server;
-    bool modern = btz_mcp_era_of(in->revision) == BTZ_MCP_MODERN;
-    const struct btz_json *token = btz_json_getz(in->meta, "progressToken");
-    struct btz_mcp_id progress = NO_ID;
-    struct call *call;
-
-    if (token && !btz_mcp_id_read(token, &progress)) {
-        return refuse(in, BTZ_MCP_E_PARAMS, 200,
-                      "_meta.progressToken must be a string or a plain integer", NULL);
-    }
-    if (server->call_count >= server->options.max_in_flight) {
-        return refuse(in, BTZ_MCP_E_INTERNAL, 200,
-                      "too many requests are in flight; wait for an answer", NULL);
-    }
-    call = BTZ_NEW(in->arena, struct call);
-    call->arena = in->arena;
-    call->method = in->method;
-    call->id = in->message.id;
-    call->log_level = -1;
-    if (modern) {
-        call->log_level =
-            btz_mcp_log_level(btz_json_str(btz_json_getz(in->meta, BTZ_MCP_META "logLevel")));
-    }
-    call->event = (struct btz_mcp_server_event){
-        .kind = kind,
-        .token = server->next_token++,
-        .revision = in->revision,
-        .name = name,
-        .arguments = arguments ? arguments : btz_json_new_object(in->arena),
-        .meta = in->meta,
-        .params = in->message.params,
-        .request_id = in->message.id,
-        .progress_token = progress,
-        .client_info = modern ? btz_json_getz(in->meta, BTZ_MCP_META "clientInfo")
-                              : server->session.client_info,
-        .client_capabilities = modern ? btz_json_getz(in->meta, BTZ_MCP_META "clientCapabilities")
-                                      : server->session.client_capabilities,
-    };
-    in->arena = NULL;
-    btz_mcp_server_add_call(server, call);
-    return BTZ_OK;
-}
-
-static int tools_call(struct incoming *in)
-{
-    const struct btz_json *name = btz_json_getz(in->message.params, "name");
-    const struct btz_json *arguments = btz_json_getz(in->message.params, "arguments");
-
-    if (!btz_json_is(name, BTZ_JSON_STRING)) {
-        return refuse(in, BTZ_MCP_E_PARAMS, 200, "\"name\" must be a string", NULL);
-    }
-    if (arguments && !btz_json_is(arguments, BTZ_JSON_OBJECT)) {
-        return refuse(in, BTZ_MCP_E_PARAMS, 200, "\"arguments\" must be an object", NULL);
-    }
-    if (!btz_mcp_offer_tool(&in->server->offer, btz_json_str(name))) {
-        return refuse(in, BTZ_MCP_E_PARAMS, 200, "unknown tool; tools/list names those that exist",
-                      NULL);
-    }
-    return open_call(in, BTZ_MCP_SERVER_CALL, btz_json_str(name), arguments);
-}
-
-static int resources_read(struct incoming *in)
-{
-    struct btz_str uri = btz_json_str(btz_json_getz(in->message.params, "uri"));
-
-    if (!uri.len) {
-        return refuse(in, BTZ_MCP_E_PARAMS, 200, "\"uri\" must be a string that is not empty",
-                      NULL);
-    }
-    return open_call(in, BTZ_MCP_SERVER_READ, uri, NULL);
+    return btz_mcp_server_answer(in, body);
 }
 
 /* Era, revision and method are known and allowed. */
@@ -211,26 +136,36 @@ static int dispatch(struct incoming *in)
 {
     if (btz_mcp_server_call_by_id(in->server, in->message.id) ||
         btz_mcp_server_stream_by_id(in->server, in->message.id)) {
-        return refuse(in, BTZ_MCP_E_REQUEST, 200,
-                      "a request with this id is still in flight; use a new id", NULL);
+        return btz_mcp_server_refuse(in, BTZ_MCP_E_REQUEST, 200,
+                                     "a request with this id is still in flight; use a new id",
+                                     NULL);
     }
     switch (btz_mcp_method_id(in->method)) {
     case BTZ_MCP_M_PING:
-        return reply(in, NULL);
+        return btz_mcp_server_answer(in, NULL);
     case BTZ_MCP_M_DISCOVER:
         return discover(in);
     case BTZ_MCP_M_TOOLS_LIST:
     case BTZ_MCP_M_RESOURCES_LIST:
     case BTZ_MCP_M_TEMPLATES_LIST:
+    case BTZ_MCP_M_PROMPTS_LIST:
         return list(in);
     case BTZ_MCP_M_TOOLS_CALL:
-        return tools_call(in);
     case BTZ_MCP_M_RESOURCES_READ:
-        return resources_read(in);
+    case BTZ_MCP_M_PROMPTS_GET:
+    case BTZ_MCP_M_COMPLETE:
+        return btz_mcp_server_work(in);
+    case BTZ_MCP_M_SET_LEVEL:
+        return btz_mcp_server_set_level(in);
+    case BTZ_MCP_M_RESOURCES_SUBSCRIBE:
+        return btz_mcp_server_subscribe(in);
+    case BTZ_MCP_M_RESOURCES_UNSUBSCRIBE:
+        return btz_mcp_server_unsubscribe(in);
     case BTZ_MCP_M_LISTEN:
         return btz_mcp_server_listen(in);
     default:
-        return refuse(in, BTZ_MCP_E_INTERNAL, 200, "this method has no handler", NULL);
+        return btz_mcp_server_refuse(in, BTZ_MCP_E_INTERNAL, 200, "this method has no handler",
+                                     NULL);
     }
 }
 
@@ -238,10 +173,13 @@ static int dispatch(struct incoming *in)
 static bool find_method(struct incoming *in)
 {
     const struct btz_mcp_method *method = btz_mcp_method_find(in->message.method);
+    bool subscribes = method == btz_mcp_method_at(BTZ_MCP_M_RESOURCES_SUBSCRIBE) ||
+                      method == btz_mcp_method_at(BTZ_MCP_M_RESOURCES_UNSUBSCRIBE);
 
     if (!method || method->notification || !method->offered ||
         !btz_mcp_method_allowed(method, BTZ_MCP_FROM_CLIENT, in->revision) ||
-        !btz_mcp_offer_has(&in->server->offer, method->capability)) {
+        !btz_mcp_server_has(in->server, method->capability) ||
+        (subscribes && !in->server->options.subscribe)) {
         return false;
     }
     in->method = method;
@@ -250,7 +188,7 @@ static bool find_method(struct incoming *in)
 
 static int unknown_method(struct incoming *in)
 {
-    return refuse(in, BTZ_MCP_E_METHOD, 404, "this method is not offered", NULL);
+    return btz_mcp_server_refuse(in, BTZ_MCP_E_METHOD, 404, "this method is not offered", NULL);
 }
 
 /* Headers that only exist on HTTP; each is compared with the body, which is the truth. */
@@ -276,37 +214,62 @@ static const char *missing_header(const struct incoming *in)
     return NULL;
 }
 
+/* Mcp-Param-* of a call against its arguments; what is no tool is refused later. */
+static int check_params(struct incoming *in, struct btz_err *err)
+{
+    const struct btz_json *params = in->message.params;
+    const struct btz_json *tool;
+
+    if (!in->headers || in->method != btz_mcp_method_at(BTZ_MCP_M_TOOLS_CALL)) {
+        return BTZ_OK;
+    }
+    tool = btz_mcp_offer_find(in->server->offer.tools, "name",
+                              btz_json_str(btz_json_getz(params, "name")));
+    return btz_mcp_param_check(in->arena, btz_json_getz(tool, "inputSchema"),
+                               btz_json_getz(params, "arguments"), in->headers->params,
+                               in->headers->param_count, err);
+}
+
 static int modern(struct incoming *in)
 {
     const struct btz_mcp_headers *headers = in->headers;
     const char *fault = envelope_fault(in->meta);
     struct btz_str version;
+    struct btz_err err;
 
     in->revision = BTZ_MCP_MODERN_FIRST; /* until the envelope has named one that is served */
     if (fault) {
-        return refuse(in, BTZ_MCP_E_PARAMS, 400, fault, NULL);
+        return btz_mcp_server_refuse(in, BTZ_MCP_E_PARAMS, 400, fault, NULL);
     }
     version = btz_json_str(btz_json_getz(in->meta, BTZ_MCP_META "protocolVersion"));
     if (headers && headers->protocol_version.ptr &&
         !btz_str_eq(headers->protocol_version, version)) {
-        return refuse(in, BTZ_MCP_E_HEADER, 400,
-                      "the header MCP-Protocol-Version does not match the body", NULL);
+        return btz_mcp_server_refuse(in, BTZ_MCP_E_HEADER, 400,
+                                     "the header MCP-Protocol-Version does not match the body",
+                                     NULL);
     }
     if (headers && headers->method.ptr && !btz_str_eq(headers->method, in->message.method)) {
-        return refuse(in, BTZ_MCP_E_HEADER, 400, "the header Mcp-Method does not match the body",
-                      NULL);
+        return btz_mcp_server_refuse(in, BTZ_MCP_E_HEADER, 400,
+                                     "the header Mcp-Method does not match the body", NULL);
     }
     if (!(BTZ_MCP_SET(btz_mcp_revision_parse(version)) & in->server->options.revisions &
           BTZ_MCP_SET_MODERN)) {
-        return refuse(in, BTZ_MCP_E_VERSION, 400, "this protocol version is not served",
-                      version_data(in, version));
+        return btz_mcp_server_refuse(in, BTZ_MCP_E_VERSION, 400,
+                                     "this protocol version is not served",
+                                     version_data(in, version));
     }
     in->revision = btz_mcp_revision_parse(version);
     fault = headers ? missing_header(in) : NULL;
     if (fault) {
-        return refuse(in, BTZ_MCP_E_HEADER, 400, fault, NULL);
+        return btz_mcp_server_refuse(in, BTZ_MCP_E_HEADER, 400, fault, NULL);
     }
-    return find_method(in) ? dispatch(in) : unknown_method(in);
+    if (!find_method(in)) {
+        return unknown_method(in);
+    }
+    if (check_params(in, &err)) {
+        return btz_mcp_server_refuse(in, BTZ_MCP_E_HEADER, 400, err.msg, NULL);
+    }
+    return dispatch(in);
 }
 
 /* Legacy handshake: echo a version that is served, else offer the newest legacy one. */
@@ -323,14 +286,16 @@ static int initialize(struct incoming *in)
     struct btz_json *body;
 
     if (session->revision) {
-        return refuse(in, BTZ_MCP_E_REQUEST, 400, "this session is initialized already", NULL);
+        return btz_mcp_server_refuse(in, BTZ_MCP_E_REQUEST, 400,
+                                     "this session is initialized already", NULL);
     }
     if (!btz_json_is(version, BTZ_JSON_STRING) || !btz_json_is(capabilities, BTZ_JSON_OBJECT) ||
         !is_implementation(info)) {
-        return refuse(in, BTZ_MCP_E_PARAMS, 200,
-                      "initialize needs the string protocolVersion, the object capabilities and "
-                      "clientInfo with the strings name and version",
-                      NULL);
+        return btz_mcp_server_refuse(
+            in, BTZ_MCP_E_PARAMS, 200,
+            "initialize needs the string protocolVersion, the object capabilities and "
+            "clientInfo with the strings name and version",
+            NULL);
     }
     if (!(BTZ_MCP_SET(revision) & served)) {
         revision = btz_mcp_revision_newest(served);
@@ -342,13 +307,12 @@ static int initialize(struct incoming *in)
     in->revision = revision;
     body = btz_json_new_object(in->arena);
     btz_json_set_strz(in->arena, body, "protocolVersion", btz_mcp_revision_text(revision));
-    btz_json_setz(in->arena, body, "capabilities",
-                  btz_mcp_offer_capabilities(server, in->arena, BTZ_MCP_LEGACY));
+    btz_json_setz(in->arena, body, "capabilities", btz_mcp_offer_capabilities(server, in->arena));
     btz_json_setz(in->arena, body, "serverInfo", server->offer.server_info);
     if (server->offer.instructions.ptr) {
         btz_json_set_str(in->arena, body, "instructions", server->offer.instructions);
     }
-    return reply(in, body);
+    return btz_mcp_server_answer(in, body);
 }
 
 static int legacy(struct incoming *in)
@@ -360,17 +324,18 @@ static int legacy(struct incoming *in)
 
     if (headers && headers->protocol_version.ptr &&
         !(BTZ_MCP_SET(btz_mcp_revision_parse(headers->protocol_version)) & served)) {
-        return refuse(in, BTZ_MCP_E_REQUEST, 400,
-                      "the header MCP-Protocol-Version names a version that is not served", NULL);
+        return btz_mcp_server_refuse(
+            in, BTZ_MCP_E_REQUEST, 400,
+            "the header MCP-Protocol-Version names a version that is not served", NULL);
     }
     in->revision = session->revision ? session->revision : btz_mcp_revision_newest(served);
     if (!find_method(in)) {
         /* Legacy knows no 404 for methods: that status means a lost session. */
-        return refuse(in, BTZ_MCP_E_METHOD, 200, "this method is not offered", NULL);
+        return btz_mcp_server_refuse(in, BTZ_MCP_E_METHOD, 200, "this method is not offered", NULL);
     }
     if (!session->revision && !ping) {
-        return refuse(in, BTZ_MCP_E_REQUEST, 400,
-                      "the session is not initialized; send initialize first", NULL);
+        return btz_mcp_server_refuse(in, BTZ_MCP_E_REQUEST, 400,
+                                     "the session is not initialized; send initialize first", NULL);
     }
     return dispatch(in);
 }
@@ -381,15 +346,16 @@ static int legacy_initialize(struct incoming *in, bool header_modern)
     struct btz_str version = btz_json_str(btz_json_getz(in->message.params, "protocolVersion"));
 
     if (header_modern) {
-        return refuse(in, BTZ_MCP_E_HEADER, 400,
-                      "initialize is a legacy request, but MCP-Protocol-Version names a modern "
-                      "version",
-                      NULL);
+        return btz_mcp_server_refuse(
+            in, BTZ_MCP_E_HEADER, 400,
+            "initialize is a legacy request, but MCP-Protocol-Version names a modern "
+            "version",
+            NULL);
     }
     if (!(in->server->options.revisions & BTZ_MCP_SET_LEGACY)) {
-        return refuse(in, BTZ_MCP_E_VERSION, 400,
-                      "only modern protocol versions are served; send no initialize",
-                      version_data(in, version));
+        return btz_mcp_server_refuse(in, BTZ_MCP_E_VERSION, 400,
+                                     "only modern protocol versions are served; send no initialize",
+                                     version_data(in, version));
     }
     return initialize(in);
 }
@@ -440,10 +406,10 @@ static int take_request(struct incoming *in)
     }
     if (header_modern || (serves_modern && only_modern) || !(served & BTZ_MCP_SET_LEGACY)) {
         in->revision = BTZ_MCP_MODERN_FIRST;
-        return refuse(in, BTZ_MCP_E_PARAMS, 400,
-                      "params._meta must have " BTZ_MCP_META "protocolVersion and " BTZ_MCP_META
-                      "clientCapabilities",
-                      version_data(in, BTZ_STR_NONE));
+        return btz_mcp_server_refuse(in, BTZ_MCP_E_PARAMS, 400,
+                                     "params._meta must have " BTZ_MCP_META
+                                     "protocolVersion and " BTZ_MCP_META "clientCapabilities",
+                                     version_data(in, BTZ_STR_NONE));
     }
     return legacy(in);
 }
@@ -476,6 +442,11 @@ static int take_notification(struct incoming *in)
             return BTZ_OK;
         }
         break;
+    case BTZ_MCP_N_ROOTS_CHANGED:
+        if (session->revision) {
+            return btz_mcp_server_roots_changed(in);
+        }
+        break;
     default:
         break;
     }
@@ -483,16 +454,19 @@ static int take_notification(struct incoming *in)
     return BTZ_OK;
 }
 
-/* The machine never asks the client anything, so a response answers nothing. On HTTP the POST has
- * to be answered all the same. */
+/* A response that answers nothing is dropped; on HTTP the POST has to be answered all the same,
+ * unless the answer only came too late. */
 static int take_response(struct incoming *in)
 {
+    if (btz_mcp_server_take_answer(in)) {
+        return BTZ_OK;
+    }
     in->server->stats.responses++;
-    if (!in->headers) {
+    if (!in->headers || btz_mcp_server_was_asked(in->server, in->message.id)) {
         return BTZ_OK;
     }
     in->message.id = NO_ID;
-    return refuse(in, BTZ_MCP_E_REQUEST, 400, "no response is expected here", NULL);
+    return btz_mcp_server_refuse(in, BTZ_MCP_E_REQUEST, 400, "no response is expected here", NULL);
 }
 
 static int take_refused(struct incoming *in, const struct btz_mcp_refusal *why)
@@ -504,7 +478,8 @@ static int take_refused(struct incoming *in, const struct btz_mcp_refusal *why)
         return BTZ_OK;
     }
     in->message.id = why->answer ? why->id : NO_ID;
-    return refuse(in, why->code, 400, btz_err_text(&why->err, text, sizeof(text)), NULL);
+    return btz_mcp_server_refuse(in, why->code, 400, btz_err_text(&why->err, text, sizeof(text)),
+                                 NULL);
 }
 
 int btz_mcp_server_take(struct btz_mcp_server *server, struct btz_str bytes,

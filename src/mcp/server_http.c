@@ -2,7 +2,7 @@
 
 #include "mcp/server_int.h"
 
-bool btz_mcp_server_has(const struct btz_mcp_server *server, struct btz_mcp_id id)
+bool btz_mcp_server_is_open(const struct btz_mcp_server *server, struct btz_mcp_id id)
 {
     return btz_mcp_server_call_by_id(server, id) || btz_mcp_server_stream_by_id(server, id);
 }

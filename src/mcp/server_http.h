@@ -18,7 +18,7 @@ enum btz_mcp_route btz_mcp_server_route(unsigned served, const struct btz_mcp_me
 bool btz_mcp_names_modern(struct btz_str version);
 
 /* Request `id` is in flight or holds a listen stream. */
-bool btz_mcp_server_has(const struct btz_mcp_server *server, struct btz_mcp_id id);
+bool btz_mcp_server_is_open(const struct btz_mcp_server *server, struct btz_mcp_id id);
 /* Gives every request up; CANCELLED events follow for those the owner knows. */
 void btz_mcp_server_cancel_all(struct btz_mcp_server *server, struct btz_str reason);
 
