@@ -226,8 +226,9 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
 int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err)
 {
     for (size_t i = 0; i < stage->fragment_count; i++) {
-        const struct btz_fragment *fragment = &stage->fragments[i];
-        const struct btz_json *card = card_of(stage, fragment);
+        const struct btz_json *card = card_of(stage, &stage->fragments[i]);
+        struct btz_fragment written = stage->fragments[i];
+        const struct btz_fragment *fragment = &written; /* its address by the names as written */
         struct stage_server *server;
         enum btz_fragment_mode mode;
         int code = BTZ_OK;
@@ -235,6 +236,7 @@ int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err)
         if (!is_due(stage, card)) {
             continue;
         }
+        written.at = btz_json_getz(card, "at");
         mode = btz_fragment_mode(card);
         server = server_of(stage, btz_json_str(btz_json_getz(fragment->at, "server")));
         if (btz_json_getz(fragment->at, "instructions")) {
