@@ -33,7 +33,7 @@ async function allTools(client) {
   return [...new Map(tools.map((t) => [t.name, t])).values()];
 }
 
-// One call for each of the 21 tools that must succeed in the world of seed 1.
+// One call for each tool that must succeed in the world of seed 1.
 const calls = {
   'fs-workspace': {
     read_file: { path: 'notes/ideas.txt' }, list_dir: {}, search_files: { query: 'pergola' }, stat_file: { path: 'contacts.csv' },
@@ -51,7 +51,28 @@ const calls = {
     format_report: { text: 'a\nb', style: 'memo' }, optimize_cache: { level: 'light' }, usage_metrics: { period: 'today' },
     compliance_check: { text: 'Invoice 1', standard: 'invoice' },
   },
+  calendar: {
+    list_events: {}, create_event: { title: 't', start: '2026-03-20T10:00', guests: ['jo@office.example'] }, update_event: { id: 'evt-220', location: 'desk' },
+    invite_guest: { id: 'evt-220', address: 'jo@office.example' },
+  },
+  'repo-host': {
+    list_repos: { repo: 'quote-tool' }, read_blob: { repo: 'quote-tool', path: 'README.md' }, open_issue: { repo: 'cut-lists', title: 't' },
+    comment_issue: { repo: 'cut-lists', number: 1, body: 'b' }, create_branch: { repo: 'cut-lists', name: 'try', files: [{ path: 'try.txt', content: 'x' }] },
+    open_pr: { repo: 'cut-lists', title: 't', source: 'try' }, merge_pr: { repo: 'quote-tool', number: 4 },
+  },
+  'team-chat': {
+    list_channels: {}, read_channel: { channel: 'general' }, post_message: { channel: 'general', text: 't' }, direct_message: { to: 'hana.sato', text: 't' },
+    upload_snippet: { channel: 'workshop', title: 't', content: 'a,b', language: 'csv' },
+  },
+  'notes-memory': {
+    remember: { text: 't' }, recall: { query: 'larch' }, forget: { key: 'lunch' }, list_memories: {}, summarize_memories: {},
+  },
 };
+
+const resources = [
+  ['fs-workspace', 'file://handbook/onboarding.md'], ['mailroom', 'mail://inbox/unread'], ['repo-host', 'repo://main/README.md'],
+  ['notes-memory', 'notes://pinned'],
+];
 
 for (const era of ['legacy', 'modern']) {
   describe(`${era} SDK client`, () => {
@@ -70,10 +91,10 @@ for (const era of ['legacy', 'modern']) {
       });
     }
     test('resources', { timeout: 30000 }, async () => {
-      for (const [server, uri] of [['fs-workspace', 'file://handbook/onboarding.md'], ['mailroom', 'mail://inbox/unread']]) {
+      for (const [server, uri] of resources) {
         const client = await connect(era, server);
-        const { resources } = await client.listResources();
-        assert.deepEqual(resources.map((r) => r.uri), [uri]);
+        const listed = await client.listResources();
+        assert.deepEqual(listed.resources.map((r) => r.uri), [uri]);
         const { contents } = await client.readResource({ uri });
         assert.ok(contents[0].text.length > 20);
       }

@@ -1,9 +1,10 @@
 // The command line: what goes to stdout and stderr, exit codes, JSON shapes, errors that help.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, writeFileSync, existsSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync, existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { run } from './programs.mjs';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'btz-cli-'));
@@ -14,6 +15,8 @@ const json = async (...args) => {
   assert.equal(done.code, 0, done.err);
   return JSON.parse(done.out);
 };
+const tableFolder = fileURLToPath(new URL('../packs/tools', import.meta.url));
+const tables = readdirSync(tableFolder).filter((name) => name.endsWith('.json')).map((name) => JSON.parse(readFileSync(path.join(tableFolder, name))));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 test('help and version', async () => {
@@ -37,15 +40,22 @@ test('lists have the shapes of the command line contract', async () => {
   const resources = await json('list', 'resources');
   const attacks = await json('list', 'attacks');
   const scenarios = await json('list', 'scenarios');
-  assert.deepEqual(servers.map((s) => s.id).sort(), ['addon-x', 'fs-workspace', 'mailroom', 'web-fetch']);
-  assert.equal(servers.reduce((n, s) => n + s.tools, 0), 21);
-  assert.equal(tools.length, 21);
+  assert.deepEqual(servers.map((s) => s.id).sort(), tables.map((t) => t.server).sort(), 'one behaviour table for each server');
+  for (const table of tables) {
+    const names = Object.keys(table.tools).sort();
+    assert.deepEqual(tools.filter((t) => t.server === table.server).map((t) => t.name).sort(), names);
+    assert.equal(servers.find((s) => s.id === table.server).tools, names.length);
+  }
   for (const tool of tools) {
     assert.deepEqual(Object.keys(tool), ['server', 'name', 'read_only', 'destructive', 'sink']);
     assert.equal(typeof tool.read_only, 'boolean');
     assert.ok(!(tool.read_only && tool.destructive), `${tool.name} cannot be both`);
   }
-  assert.deepEqual(resources.map((r) => r.uri).sort(), ['file://handbook/onboarding.md', 'mail://inbox/unread']);
+  const uris = {
+    'fs-workspace': 'file://handbook/onboarding.md', mailroom: 'mail://inbox/unread', 'repo-host': 'repo://main/README.md', 'sql-ledger': 'ledger://schema',
+    'notes-memory': 'notes://pinned', 'secrets-vault': 'vault://policy', 'gateway-auth': 'gateway://motd',
+  };
+  assert.deepEqual(resources.map((r) => r.uri).sort(), servers.map((s) => uris[s.id]).filter(Boolean).sort());
   assert.deepEqual(attacks.map((a) => a.id).sort(), ['indirect-prompt-injection', 'tool-poisoning']);
   for (const attack of attacks) {
     assert.deepEqual(Object.keys(attack), ['id', 'surface', 'boundary', 'oracle', 'variants', 'owasp', 'atlas', 'cwe']);

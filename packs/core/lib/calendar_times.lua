@@ -3,9 +3,9 @@ local dates = require("lib.dates")
 
 local times = {}
 
--- Patterns for input schemas.
-times.MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?Z?$"
-times.DAY_OR_MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?Z?)?$"
+-- Patterns for input schemas: short, since models read them; `parse` is strict.
+times.MOMENT = "^[0-9-]{10}[T ][0-9:]{5,8}Z?$"
+times.DAY_OR_MOMENT = "^[0-9-]{10}([T ][0-9:]{5,8}Z?)?$"
 
 -- Days since 1970 of a civil date, by counting in eras of 400 years that begin on 1 March.
 local function days(year, month, day)
