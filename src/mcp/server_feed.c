@@ -2,6 +2,7 @@
  * specification leaves open and design brief 2.4 settles: shape, era, envelope, version header,
  * Mcp-Method, served version, missing headers and Mcp-Name, method, Mcp-Param-*. */
 #include "mcp/param_header.h"
+#include "mcp/server_http.h"
 #include "mcp/server_int.h"
 
 #define NO_ID ((struct btz_mcp_id){0})
@@ -357,6 +358,33 @@ static int legacy_initialize(struct incoming *in, bool header_modern)
                                      version_data(in, version));
     }
     return initialize(in);
+}
+
+bool btz_mcp_names_modern(struct btz_str version)
+{
+    return names_modern(version);
+}
+
+enum btz_mcp_route btz_mcp_server_route(unsigned served, const struct btz_mcp_message *message,
+                                        struct btz_str version)
+{
+    const struct btz_mcp_method *method = btz_mcp_method_find(message->method);
+    const struct btz_json *meta = btz_json_getz(message->params, "_meta");
+    bool request = message->kind == BTZ_MCP_REQUEST;
+    bool serves_modern = served & BTZ_MCP_SET_MODERN;
+    bool claims = serves_modern && claims_modern(meta);
+    bool header_modern = serves_modern && names_modern(version);
+    bool only_modern =
+        request && serves_modern && method && !method->legacy_from && method->modern_from;
+
+    if (!(served & BTZ_MCP_SET_LEGACY)) {
+        return BTZ_MCP_ROUTE_STATELESS;
+    }
+    if (request && method && btz_mcp_method_id(method) == BTZ_MCP_M_INITIALIZE &&
+        !(claims && !envelope_fault(meta))) {
+        return header_modern ? BTZ_MCP_ROUTE_STATELESS : BTZ_MCP_ROUTE_INITIALIZE;
+    }
+    return claims || header_modern || only_modern ? BTZ_MCP_ROUTE_STATELESS : BTZ_MCP_ROUTE_SESSION;
 }
 
 static int take_request(struct incoming *in)
