@@ -128,7 +128,7 @@ static int fill_options(struct btz_context *context, struct btz_study_options *o
     }
     if (rc == BTZ_OK && btz_carrier_named(btz_str_of(carrier), &o->carrier) != BTZ_OK) {
         rc = btz_err_set(err, BTZ_EUSAGE,
-                         "--carrier is \"%s\"; this version offers memory and stdio", carrier);
+                         "--carrier is \"%s\"; use memory, stdio or http", carrier);
     }
     if (rc == BTZ_OK) {
         rc = btz_cmd_binary_hash(&o->binary, err);
@@ -407,7 +407,7 @@ static const struct btz_option options[] = {
     {"surface", 0, BTZ_OPTION_LIST, "S", "only this surface (ma, cl, st, tr)", 0, 0},
     {"host-profile", 0, BTZ_OPTION_TEXT, "NAME", "naive (default), spec or hardened", 0, 0},
     {"revision", 0, BTZ_OPTION_TEXT, "R", "modern (default), legacy, or a revision in full", 0, 0},
-    {"carrier", 0, BTZ_OPTION_TEXT, "NAME", "memory (default) or stdio", 0, 0},
+    {"carrier", 0, BTZ_OPTION_TEXT, "NAME", "memory (default), stdio or http", 0, 0},
     {"actions", 0, BTZ_OPTION_TEXT, "MODE", "auto (default), native tool calls, or json", 0, 0},
     {"defence", 0, BTZ_OPTION_TEXT, "MODE", "none", 0, 0},
     {"arch", 0, BTZ_OPTION_TEXT, "NAME", "react", 0, 0},

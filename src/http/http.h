@@ -45,12 +45,11 @@ struct btz_http_head {
 struct btz_str btz_http_field_get(const struct btz_http_head *head, const char *name,
                                   size_t *count);
 
-struct btz_http_limits {     /* 0 = default */
-    size_t max_line;         /* start line and each field line; 8 KiB */
-    size_t max_head;         /* whole head; 32 KiB */
-    size_t max_fields;       /* 100 */
-    uint64_t max_body;       /* of one message, after decoding; 16 MiB */
-
+struct btz_http_limits { /* 0 = default */
+    size_t max_line;     /* start line and each field line; 8 KiB */
+    size_t max_head;     /* whole head; 32 KiB */
+    size_t max_fields;   /* 100 */
+    uint64_t max_body;   /* of one message, after decoding; 16 MiB */
 };
 
 enum btz_http_event { BTZ_HTTP_MORE, BTZ_HTTP_HEAD, BTZ_HTTP_BODY, BTZ_HTTP_END };

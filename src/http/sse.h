@@ -27,14 +27,14 @@ struct btz_sse_parser;
 struct btz_sse_parser *btz_sse_parser_new(size_t max_event);
 void btz_sse_parser_free(struct btz_sse_parser *parser); /* NULL is allowed */
 
-/* Takes bytes off the front of `*input` up to the end of the next event; BTZ_OK with `*event` (views
- * valid until the next call), BTZ_EAGAIN when all was taken and no event is whole, BTZ_ELIMIT for
- * one that is too large, BTZ_EINVAL for bytes that are no UTF-8. Failures stay. */
+/* Takes bytes off the front of `*input` up to the end of the next event; BTZ_OK with `*event`
+ * (views valid until the next call), BTZ_EAGAIN when all was taken and no event is whole,
+ * BTZ_ELIMIT for one that is too large, BTZ_EINVAL for bytes that are no UTF-8. Failures stay. */
 int btz_sse_parser_next(struct btz_sse_parser *parser, struct btz_str *input,
                         struct btz_sse_event *event, struct btz_err *err) BTZ_WARN_UNUSED;
 
-/* Writers: `event` and `id` may be BTZ_STR_NONE; LF, CR or NUL in them is BTZ_EINVAL. `data` may hold
- * LF and CRLF; a lone CR in it is BTZ_EINVAL. `retry_ms` negative = none. */
+/* Writers: `event` and `id` may be BTZ_STR_NONE; LF, CR or NUL in them is BTZ_EINVAL. `data` may
+ * hold LF and CRLF; a lone CR in it is BTZ_EINVAL. `retry_ms` negative = none. */
 int btz_sse_write(struct btz_buf *out, struct btz_str event, struct btz_str id, int64_t retry_ms,
                   struct btz_str data) BTZ_WARN_UNUSED;
 int btz_sse_write_comment(struct btz_buf *out, struct btz_str text) BTZ_WARN_UNUSED;

@@ -78,7 +78,8 @@ int btz_stage_relay(struct btz_stage *stage, const struct btz_json *message, uin
         return BTZ_OK;
     }
     if (!btz_json_is(value, BTZ_JSON_OBJECT) || !well_formed(btz_json_getz(value, "forward")) ||
-        !well_formed(btz_json_getz(value, "back"))) {
+        !well_formed(btz_json_getz(value, "back")) ||
+        !well_formed(btz_json_getz(value, "inject"))) {
         code = btz_lab_refuse(
             variant->script, btz_arena_printf(stage->arena, "%s/relay", variant->path.ptr), err,
             "must return nil or { forward = list {...}, back = list {...} }, each item with a text "

@@ -390,29 +390,55 @@ out:
     btz_arena_free(arena);
 }
 
-/* Carriers differ in the pump only: verdict and trajectory must be equal. */
+static bool declares(const struct btz_scenario *s, enum btz_carrier carrier)
+{
+    return carrier == BTZ_CARRIER_MEMORY  ? s->memory
+           : carrier == BTZ_CARRIER_STDIO ? s->stdio
+                                          : s->http;
+}
+
+static bool same_record(const struct btz_trial *a, const struct btz_trial *b)
+{
+    const struct btz_trial_record *one = btz_trial_record(a);
+    const struct btz_trial_record *two = btz_trial_record(b);
+
+    return one->outcome == two->outcome &&
+           btz_hash_eq(&one->trajectory_hash, &two->trajectory_hash);
+}
+
+/* Carriers differ in the pump only: for each reference agent, verdict and trajectory over `carrier`
+ * must be those over memory. */
 static void rule_carriers(struct btz_lab *lab, const struct btz_scenario *s, struct setup setup,
-                          struct btz_checks *out)
+                          enum btz_carrier carrier, struct btz_checks *out)
 {
     struct btz_arena *arena = btz_arena_new();
     struct btz_str detail = BTZ_STR_NONE;
-    struct btz_trial *memory;
-    struct btz_trial *stdio;
 
-    setup.agent = BTZ_LLM_REF_READER;
-    setup.carrier = BTZ_CARRIER_MEMORY;
-    memory = run(lab, s, &setup, arena, &detail, out);
-    setup.carrier = BTZ_CARRIER_STDIO;
-    stdio = run(lab, s, &setup, arena, &detail, out);
+    for (int agent = 0; agent <= BTZ_LLM_REF_NULL && detail.len == 0; agent++) {
+        struct btz_trial *memory;
+        struct btz_trial *other;
+
+        setup.agent = (enum btz_llm_ref)agent;
+        setup.carrier = BTZ_CARRIER_MEMORY;
+        memory = run(lab, s, &setup, arena, &detail, out);
+        setup.carrier = carrier;
+        other = run(lab, s, &setup, arena, &detail, out);
+        if (detail.len == 0 && !same_record(memory, other)) {
+            detail = btz_arena_printf(arena, "agent %d: memory and %s differ", agent,
+                                      btz_carrier_name(carrier));
+        }
+        btz_trial_free(memory);
+        btz_trial_free(other);
+    }
+    setup.carrier = carrier;
     btz_check_add(out, s->id, rule_text(out, "carriers give equal trajectories", &setup),
-                  memory && stdio && detail.len == 0 &&
-                      btz_trial_record(memory)->outcome == btz_trial_record(stdio)->outcome &&
-                      btz_hash_eq(&btz_trial_record(memory)->trajectory_hash,
-                                  &btz_trial_record(stdio)->trajectory_hash),
-                  detail.len ? detail : BTZ_STR("memory and stdio differ"));
-    btz_trial_free(memory);
-    btz_trial_free(stdio);
+                  detail.len == 0, detail);
     btz_arena_free(arena);
+}
+
+static enum btz_carrier first_carrier(const struct btz_scenario *s)
+{
+    return s->memory ? BTZ_CARRIER_MEMORY : s->stdio ? BTZ_CARRIER_STDIO : BTZ_CARRIER_HTTP;
 }
 
 void btz_certify_scenario(struct btz_lab *lab, const struct btz_scenario *s, struct btz_checks *out)
@@ -424,8 +450,8 @@ void btz_certify_scenario(struct btz_lab *lab, const struct btz_scenario *s, str
             continue;
         }
         setup.revision = eras[e].revision;
-        for (int carrier = BTZ_CARRIER_MEMORY; carrier <= BTZ_CARRIER_STDIO; carrier++) {
-            if (carrier == BTZ_CARRIER_MEMORY ? !s->memory : !s->stdio) {
+        for (int carrier = BTZ_CARRIER_MEMORY; carrier <= BTZ_CARRIER_HTTP; carrier++) {
+            if (!declares(s, (enum btz_carrier)carrier)) {
                 continue;
             }
             setup.carrier = (enum btz_carrier)carrier;
@@ -436,13 +462,13 @@ void btz_certify_scenario(struct btz_lab *lab, const struct btz_scenario *s, str
                 rule_below(lab, s, setup, out);
             }
             rule_utility(lab, s, setup, out);
-        }
-        if (s->memory && s->stdio) {
-            rule_carriers(lab, s, setup, out);
+            if (s->memory && carrier != BTZ_CARRIER_MEMORY) {
+                rule_carriers(lab, s, setup, (enum btz_carrier)carrier, out);
+            }
         }
     }
     setup.revision = s->modern ? eras[0].revision : eras[1].revision;
-    setup.carrier = s->memory ? BTZ_CARRIER_MEMORY : BTZ_CARRIER_STDIO;
+    setup.carrier = first_carrier(s);
     rule_twins(lab, s, setup, out);
     if (s->boundary == 'V') {
         rule_seeds(lab, s, setup, out);
@@ -461,7 +487,7 @@ static struct setup plain_setup(const struct btz_scenario *s, enum btz_llm_ref a
                           .profile = profile("naive"),
                           .agent = agent,
                           .revision = s->modern ? eras[0].revision : eras[1].revision,
-                          .carrier = s->memory ? BTZ_CARRIER_MEMORY : BTZ_CARRIER_STDIO};
+                          .carrier = first_carrier(s)};
 }
 
 static bool named(const struct btz_scenario *s, struct btz_str attack)

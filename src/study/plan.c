@@ -48,7 +48,9 @@ static struct btz_str why_not(const struct btz_study *study, const struct btz_sc
         return modern ? BTZ_STR("not defined for the modern era")
                       : BTZ_STR("not defined for the legacy era");
     }
-    if (study->options.carrier == BTZ_CARRIER_MEMORY ? !scenario->memory : !scenario->stdio) {
+    if (study->options.carrier == BTZ_CARRIER_MEMORY  ? !scenario->memory
+        : study->options.carrier == BTZ_CARRIER_STDIO ? !scenario->stdio
+                                                      : !scenario->http) {
         return BTZ_STR("not defined for this carrier");
     }
     return BTZ_STR_NONE;

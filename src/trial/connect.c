@@ -1,183 +1,7 @@
-/* The host's connections: MCP clients, carriers and the lab servers behind them.
- *
- * Servers run inside the step because they share the trial's world; every message still crosses
- * the carrier as bytes and goes through both codecs. */
+/* The host's connections: handshakes, lists, what the host keeps of them and for how long. */
 #include "trial/trial_int.h"
 
 enum { MINUTE_MS = 60000 }; /* simulated time of one request, as in the lab's world */
-
-static int conn_fault(struct conn *conn, struct btz_err *err, const char *what, int rc)
-{
-    return btz_err_set(err, BTZ_EINTERNAL, "server %.*s: %s (%s)", BTZ_FMT(conn->server->label),
-                       what, btz_code_name(rc));
-}
-
-static int serve_call(struct btz_trial *trial, struct conn *conn,
-                      const struct btz_mcp_server_event *event, struct btz_err *err)
-{
-    const struct btz_json *result = NULL;
-    int rc;
-
-    if (event->kind == BTZ_MCP_SERVER_CALL) {
-        rc = btz_stage_call(trial->stage, conn->index, event->name, event->arguments,
-                            (uint64_t)conn->call_event, &result, err);
-    } else if (event->kind == BTZ_MCP_SERVER_READ) {
-        rc = btz_stage_read(trial->stage, conn->index, event->name, (uint64_t)conn->call_event,
-                            &result, err);
-    } else if (event->kind == BTZ_MCP_SERVER_PROMPT) {
-        rc = btz_stage_prompt(trial->stage, conn->index, event->name, event->arguments,
-                              (uint64_t)conn->call_event, &result, err);
-    } else {
-        return BTZ_OK; /* nothing else asks for an answer of ours */
-    }
-    trial_take_journal(trial);
-    if (rc == BTZ_ENOTFOUND || (rc == BTZ_EINVAL && event->kind == BTZ_MCP_SERVER_PROMPT)) {
-        return btz_mcp_server_reply_error(
-            conn->machine, event->token, BTZ_MCP_E_PARAMS,
-            rc == BTZ_EINVAL ? btz_str_of(err->msg) : BTZ_STR("no such tool or resource"), NULL);
-    }
-    return rc ? rc : btz_mcp_server_reply_result(conn->machine, event->token, result, err);
-}
-
-static void take_client_event(struct btz_trial *trial, struct conn *conn,
-                              const struct btz_mcp_client_event *event)
-{
-    switch (event->kind) {
-    case BTZ_MCP_CLIENT_READY:
-        conn->ready = true;
-        conn->revision = event->revision;
-        conn->fell_back = event->fell_back;
-        conn->instructions = btz_arena_dup(trial->arena, event->instructions);
-        break;
-    case BTZ_MCP_CLIENT_TOOLS:
-    case BTZ_MCP_CLIENT_RESOURCES:
-    case BTZ_MCP_CLIENT_PROMPTS:
-    case BTZ_MCP_CLIENT_RESULT:
-        if (event->request == conn->request) {
-            conn->answered = true;
-            conn->answer = event->fault ? NULL : btz_json_dup(trial->arena, event->value);
-            conn->failure = btz_arena_dup(trial->arena, event->message);
-            conn->ttl_ms = event->ttl_ms;
-            conn->cache_public = event->cache_public;
-        }
-        break;
-    case BTZ_MCP_CLIENT_FAILED:
-        conn->answered = true;
-        conn->failure = btz_arena_dup(trial->arena, event->message);
-        break;
-    case BTZ_MCP_CLIENT_LIST_CHANGED:
-        conn->lists_stale = true;
-        break;
-    default:
-        break;
-    }
-}
-
-static int to_server(struct btz_trial *trial, struct conn *conn, struct btz_str bytes,
-                     struct btz_err *err)
-{
-    struct btz_mcp_server_event event;
-    int rc = btz_mcp_server_feed(conn->machine, bytes);
-
-    if (rc != BTZ_OK) {
-        return conn_fault(conn, err, "the server machine stopped", rc);
-    }
-    while (btz_mcp_server_next_event(conn->machine, &event)) {
-        if (event.kind != BTZ_MCP_SERVER_CANCELLED &&
-            (rc = serve_call(trial, conn, &event, err)) != BTZ_OK) {
-            return rc;
-        }
-    }
-    return BTZ_OK;
-}
-
-static int to_client(struct btz_trial *trial, struct conn *conn, struct btz_str bytes,
-                     struct btz_err *err)
-{
-    struct btz_mcp_client_event event;
-    int rc;
-
-    conn->last_message = bytes;
-    rc = btz_mcp_client_feed(conn->client, bytes);
-    if (rc != BTZ_OK && rc != BTZ_ESTATE) {
-        return conn_fault(conn, err, "the client machine stopped", rc);
-    }
-    while (btz_mcp_client_next_event(conn->client, &event)) {
-        take_client_event(trial, conn, &event);
-    }
-    return BTZ_OK;
-}
-
-/* Takes a message past the adversary, if there is one, to whoever gets it. */
-static int deliver(struct btz_trial *trial, struct conn *conn, enum btz_side from,
-                   struct btz_str bytes, struct btz_err *err)
-{
-    struct tapped tapped;
-    int rc;
-
-    if (!btz_stage_has_relay(trial->stage)) {
-        return from == BTZ_SIDE_CLIENT ? to_server(trial, conn, bytes, err)
-                                       : to_client(trial, conn, bytes, err);
-    }
-    rc = tap_message(trial, conn, from, btz_arena_dup(trial->arena, bytes), &tapped, err);
-    for (size_t i = 0; rc == BTZ_OK && i < tapped.forward_count && !conn->lost.len; i++) {
-        rc = from == BTZ_SIDE_CLIENT ? to_server(trial, conn, tapped.forward[i], err)
-                                     : to_client(trial, conn, tapped.forward[i], err);
-    }
-    for (size_t i = 0; rc == BTZ_OK && i < tapped.back_count && !conn->lost.len; i++) {
-        rc = from == BTZ_SIDE_CLIENT ? to_client(trial, conn, tapped.back[i], err)
-                                     : to_server(trial, conn, tapped.back[i], err);
-    }
-    return rc;
-}
-
-static int pump(struct btz_trial *trial, struct conn *conn, enum btz_side to, bool *moved,
-                struct btz_err *err)
-{
-    struct btz_str bytes;
-    int rc;
-
-    while ((rc = btz_link_receive(conn->link, to, &bytes)) == BTZ_OK) {
-        *moved = true;
-        rc = deliver(trial, conn, to == BTZ_SIDE_SERVER ? BTZ_SIDE_CLIENT : BTZ_SIDE_SERVER, bytes,
-                     err);
-        if (rc != BTZ_OK) {
-            return rc;
-        }
-    }
-    return rc == BTZ_EAGAIN ? BTZ_OK : conn_fault(conn, err, "the carrier failed", rc);
-}
-
-/* Moves messages until nothing is under way any more. */
-static int settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
-{
-    struct btz_str bytes;
-    bool moved;
-    int rc;
-
-    do {
-        moved = false;
-        while (btz_mcp_client_next_out(conn->client, &bytes)) {
-            moved = true;
-            if ((rc = btz_link_send(conn->link, BTZ_SIDE_CLIENT, bytes)) != BTZ_OK) {
-                return conn_fault(conn, err, "the carrier refused a request", rc);
-            }
-        }
-        if ((rc = pump(trial, conn, BTZ_SIDE_SERVER, &moved, err)) != BTZ_OK) {
-            return rc;
-        }
-        while (btz_mcp_server_next_out(conn->machine, &bytes)) {
-            moved = true;
-            if ((rc = btz_link_send(conn->link, BTZ_SIDE_SERVER, bytes)) != BTZ_OK) {
-                return conn_fault(conn, err, "the carrier refused an answer", rc);
-            }
-        }
-        if ((rc = pump(trial, conn, BTZ_SIDE_CLIENT, &moved, err)) != BTZ_OK) {
-            return rc;
-        }
-    } while (moved);
-    return BTZ_OK;
-}
 
 /* Nobody answered: with an adversary on the wire that is a time-out, else a fault of ours. */
 static int unanswered(struct btz_trial *trial, struct conn *conn, const char *what,
@@ -206,61 +30,8 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
     conn->failure = BTZ_STR_NONE;
     conn->tampered = false;
     trial->requests++;
-    rc = settle(trial, conn, err);
+    rc = carry_settle(trial, conn, err);
     return rc != BTZ_OK || conn->answered ? rc : unanswered(trial, conn, what, err);
-}
-
-/* The client of the host: how careful it is follows from the profile. */
-static struct btz_mcp_client_options client_options(const struct btz_trial *trial)
-{
-    const bool *safe = trial->options.profile.safe;
-    bool modern = btz_mcp_era_of(trial->options.revision) == BTZ_MCP_MODERN;
-    struct btz_mcp_client_options options = {
-        .mode = modern ? BTZ_MCP_CLIENT_MODERN : BTZ_MCP_CLIENT_LEGACY,
-        .revision = modern ? BTZ_MCP_REVISION_NONE : trial->options.revision,
-        .name = BTZ_STR("bartizan"),
-        .version = BTZ_STR(BTZ_VERSION),
-    };
-
-    if (safe[BTZ_SWITCH_PIN_REVISION]) {
-        options.accept = BTZ_MCP_SET(trial->options.revision);
-    } else if (modern) {
-        options.mode = BTZ_MCP_CLIENT_PROBE;
-    }
-    if (!safe[BTZ_SWITCH_DUPLICATE_KEYS]) {
-        options.limits.json.duplicates = BTZ_JSON_DUP_LAST;
-    }
-    return options;
-}
-
-static struct btz_mcp_catalogue catalogue_of(struct btz_trial *trial, const struct conn *conn)
-{
-    struct btz_json *info = btz_json_new_object(trial->arena);
-
-    btz_json_set_str(trial->arena, info, "name", conn->server->label);
-    btz_json_set_strz(trial->arena, info, "version", "1.0.0");
-    return (struct btz_mcp_catalogue){
-        .server_info = info,
-        .instructions = conn->server->instructions.len ? conn->server->instructions : BTZ_STR_NONE,
-        .tools = conn->server->tools,
-        .resources = btz_json_count(conn->server->resources) ? conn->server->resources : NULL,
-        .prompts = btz_json_count(conn->server->prompts) ? conn->server->prompts : NULL,
-        .templates = btz_json_count(conn->server->templates) ? conn->server->templates : NULL,
-    };
-}
-
-static int make_machines(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
-{
-    struct btz_mcp_client_options client = client_options(trial);
-    struct btz_mcp_server_options server = {.page_size = 100};
-    struct btz_mcp_catalogue catalogue = catalogue_of(trial, conn);
-    int rc;
-
-    if ((rc = btz_link_new(trial->options.carrier, &conn->link, err)) != BTZ_OK ||
-        (rc = btz_mcp_client_new(&client, &conn->client, err)) != BTZ_OK) {
-        return rc;
-    }
-    return btz_mcp_server_new(&server, &catalogue, &conn->machine, err);
 }
 
 static void note_connect(struct btz_trial *trial, struct conn *conn)
@@ -279,6 +50,9 @@ static void note_connect(struct btz_trial *trial, struct conn *conn)
     btz_json_set_str(trial->arena, note, "server", conn->server->id);
     btz_json_set_strz(trial->arena, note, "revision", btz_mcp_revision_text(conn->revision));
     btz_json_set_bool(trial->arena, note, "fell_back", conn->fell_back);
+    if (conn->old_transport) {
+        btz_json_set_bool(trial->arena, note, "old_transport", true);
+    }
     btz_json_set_int(trial->arena, note, "session", trial->session);
 }
 
@@ -428,16 +202,9 @@ static int list_tools(struct btz_trial *trial, struct conn *conn, struct btz_err
 
 static int connect_one(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
-    int rc = make_machines(trial, conn, err);
+    int rc = carry_open(trial, conn, err);
 
-    if (rc != BTZ_OK) {
-        return rc;
-    }
-    rc = btz_mcp_client_start(conn->client);
-    if (rc != BTZ_OK) {
-        return conn_fault(conn, err, "the handshake could not start", rc);
-    }
-    if ((rc = settle(trial, conn, err)) != BTZ_OK) {
+    if (rc != BTZ_OK || (rc = carry_settle(trial, conn, err)) != BTZ_OK) {
         return rc;
     }
     if (!conn->ready) {
@@ -450,7 +217,7 @@ static int connect_one(struct btz_trial *trial, struct conn *conn, struct btz_er
     }
     if (btz_mcp_era_of(conn->revision) == BTZ_MCP_MODERN && !conn->lost.len &&
         ((rc = btz_mcp_client_listen(conn->client, BTZ_MCP_LIST_TOOLS, NULL)) != BTZ_OK ||
-         (rc = settle(trial, conn, err)) != BTZ_OK)) {
+         (rc = carry_settle(trial, conn, err)) != BTZ_OK)) {
         return rc;
     }
     if (btz_json_count(conn->server->resources) && !conn->lost.len) {
@@ -470,16 +237,12 @@ int host_lists_changed(struct btz_trial *trial, struct btz_err *err)
 {
     for (size_t i = 0; i < trial->conn_count; i++) {
         struct conn *conn = &trial->conns[i];
-        struct btz_mcp_catalogue catalogue = catalogue_of(trial, conn);
         int rc;
 
         if (!conn->ready || conn->lost.len) {
             continue;
         }
-        rc = btz_mcp_server_set_catalogue(conn->machine, &catalogue, err);
-        if (rc == BTZ_OK) {
-            rc = settle(trial, conn, err);
-        }
+        rc = carry_update(trial, conn, err);
         if (rc == BTZ_OK && conn->lists_stale) {
             conn->lists_stale = false;
             drop_cached(trial, conn);
@@ -499,6 +262,7 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
     for (size_t i = 0; i < trial->conn_count; i++) {
         trial->conns[i].server = btz_stage_server_at(trial->stage, i);
         trial->conns[i].index = i;
+        trial->conns[i].trial = trial;
     }
     for (struct known_uri *known = trial->uris; known; known = known->next) {
         known->conn =
@@ -518,9 +282,7 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
 void host_disconnect(struct btz_trial *trial)
 {
     for (size_t i = 0; i < trial->conn_count; i++) {
-        btz_mcp_client_free(trial->conns[i].client);
-        btz_mcp_server_free(trial->conns[i].machine);
-        btz_link_free(trial->conns[i].link);
+        carry_close(&trial->conns[i]);
     }
     trial->conn_count = 0;
 }

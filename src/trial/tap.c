@@ -28,7 +28,7 @@ static struct btz_hash seal(const struct btz_trial *trial, const struct conn *co
 
 /* What the relay is shown. Also remembers which request an answer belongs to. */
 static struct btz_json *describe(struct btz_trial *trial, struct conn *conn, enum btz_side from,
-                                 struct btz_str bytes)
+                                 struct btz_str bytes, const struct btz_json *http)
 {
     struct btz_json *message = btz_json_new_object(trial->arena);
     const struct btz_json *body = NULL;
@@ -41,6 +41,10 @@ static struct btz_json *describe(struct btz_trial *trial, struct conn *conn, enu
     btz_json_set_str(trial->arena, message, "server", conn->server->id);
     btz_json_set_int(trial->arena, message, "session", trial->session);
     btz_json_set_str(trial->arena, message, "text", bytes);
+    btz_json_set_strz(trial->arena, message, "method", "");
+    if (http) {
+        btz_json_setz(trial->arena, message, "http", http);
+    }
     if (btz_json_parse(trial->arena, bytes, NULL, &body, NULL) != BTZ_OK) {
         return message;
     }
@@ -113,9 +117,10 @@ static void note_action(struct btz_trial *trial, struct conn *conn, enum btz_sid
 }
 
 int tap_message(struct btz_trial *trial, struct conn *conn, enum btz_side from,
-                struct btz_str bytes, struct tapped *out, struct btz_err *err)
+                struct btz_str bytes, const struct btz_json *http, struct tapped *out,
+                struct btz_err *err)
 {
-    const struct btz_json *message = describe(trial, conn, from, bytes);
+    const struct btz_json *message = describe(trial, conn, from, bytes, http);
     const struct btz_json *action = NULL;
     struct btz_hash sent = seal(trial, conn, from, conn->sent[from]++, bytes);
     size_t journal = btz_stage_journal_count(trial->stage);
@@ -126,6 +131,7 @@ int tap_message(struct btz_trial *trial, struct conn *conn, enum btz_side from,
     }
     *out = (struct tapped){.forward = BTZ_NEW(trial->arena, struct btz_str), .forward_count = 1};
     out->forward[0] = bytes;
+    out->action = action;
     if (action) {
         out->forward = texts(trial, btz_json_getz(action, "forward"), &out->forward_count);
         out->back = texts(trial, btz_json_getz(action, "back"), &out->back_count);

@@ -7,6 +7,7 @@
 #include "llm/reply.h"
 #include "mcp/client.h"
 #include "mcp/server.h"
+#include "wire/http_link.h"
 #include "trial/trial.h"
 
 enum {
@@ -21,12 +22,15 @@ enum {
 struct conn {
     const struct btz_stage_server *server;
     size_t index; /* in the stage */
-    struct btz_link *link;
-    struct btz_mcp_client *client;
-    struct btz_mcp_server *machine;
+    struct btz_trial *trial;
+    struct btz_link *link;          /* lines; NULL over HTTP */
+    struct btz_http_link *http;     /* HTTP; NULL over lines */
+    struct btz_mcp_client *client;  /* of either */
+    struct btz_mcp_server *machine; /* over lines; over HTTP the endpoint has its own */
     bool ready;
     enum btz_mcp_revision revision;   /* agreed on */
     bool fell_back;                   /* the client went down an era */
+    bool old_transport;               /* ... or to the HTTP+SSE transport */
     struct btz_str instructions;      /* as the client received them */
     const struct btz_json *tools;     /* as the client received them */
     const struct btz_json *resources; /* likewise; NULL if the server has none */
@@ -44,6 +48,9 @@ struct conn {
     struct btz_str last_message; /* that the client got */
     struct btz_json *asked;      /* request id -> request */
     uint64_t sent[2], received[2];
+    uint64_t get_stream; /* exchange of the stream for messages of the server; 0 = none */
+    int tap_failed;      /* code of a failure inside the HTTP link's relay; see tap_err */
+    struct btz_err tap_err;
     bool tampered;       /* the adversary changed something of the request under way */
     bool tampered_list;  /* ... of the list that `tools` came from */
     struct btz_str lost; /* why the connection is of no use any more; empty = it is */
@@ -74,6 +81,7 @@ struct cached_list {
 struct tapped {
     struct btz_str *forward, *back;
     size_t forward_count, back_count;
+    const struct btz_json *action; /* as the relay gave it; NULL = pass */
 };
 
 /* A tool as the model sees it. */
@@ -162,13 +170,34 @@ int host_connect(struct btz_trial *trial, struct btz_err *err);
 void host_disconnect(struct btz_trial *trial);
 /* The stage's definitions changed: servers announce it, the host lists again. */
 int host_lists_changed(struct btz_trial *trial, struct btz_err *err);
+
+/* carry.c: client and server of a connection, and the bytes between them. */
+int conn_fault(struct conn *conn, struct btz_err *err, const char *what, int rc);
+int carry_open(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
+void carry_close(struct conn *conn);
+/* Moves messages until nothing is under way any more. */
+int carry_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
+/* Offers what the stage now says. */
+int carry_update(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
+int carry_serve(struct btz_trial *trial, struct conn *conn, struct btz_mcp_server *machine,
+                const struct btz_mcp_server_event *event, struct btz_err *err);
+void carry_client_event(struct btz_trial *trial, struct conn *conn,
+                        const struct btz_mcp_client_event *event);
+/* carry_http.c */
+int carry_http_open(struct btz_trial *trial, struct conn *conn,
+                    const struct btz_mcp_client_options *client,
+                    const struct btz_mcp_catalogue *catalogue, struct btz_err *err);
+int carry_http_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
+
 /* Waits for the answer to the request that was just made with result `made`. */
 int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int made,
                struct btz_err *err);
 
 /* tap.c */
+/* Shows a message to the relay and the record. `http` is what HTTP adds to it, or NULL. */
 int tap_message(struct btz_trial *trial, struct conn *conn, enum btz_side from,
-                struct btz_str bytes, struct tapped *out, struct btz_err *err);
+                struct btz_str bytes, const struct btz_json *http, struct tapped *out,
+                struct btz_err *err);
 
 /* session.c: before a user turn, and after a call. */
 int session_second(struct btz_trial *trial, struct btz_err *err);

@@ -216,7 +216,7 @@ static int read_response(struct btz_http_link *link, struct connection *connecti
         const struct btz_http_head *head;
 
         if (!connection->exchange) {
-            connection->closing[END_CLIENT] = true; /* bytes that nobody asked for */
+            connection->closing[END_CLIENT] |= bytes.len > 0; /* that nobody asked for */
             return BTZ_OK;
         }
         if (btz_http_parser_next(connection->responses, &bytes, &event, &body, NULL) != BTZ_OK) {
@@ -234,7 +234,7 @@ static int read_response(struct btz_http_link *link, struct connection *connecti
             connection->closing[END_CLIENT] |= head->close;
             rc = end_exchange(link, connection, BTZ_MCP_HTTP_WHOLE, err);
         }
-    } while (rc == BTZ_OK && event != BTZ_HTTP_MORE && bytes.len);
+    } while (rc == BTZ_OK && event != BTZ_HTTP_MORE);
     return rc;
 }
 

@@ -72,9 +72,11 @@ struct btz_http_relay_item {
     enum btz_http_relay_point point;
     uint64_t exchange; /* the same for a request and all that answers it; never reused */
     bool own;          /* it was sent by _replay: the client knows nothing of it */
-    struct btz_str method, target;       /* of the request, at all points */
-    int status;                          /* RESPONSE, STREAM */
-    const struct btz_http_field *fields; /* of the request or the response; none for an EVENT */
+    struct btz_str method, target; /* of the request, at all points */
+    int status;                    /* RESPONSE, STREAM */
+    /* Of the request or the response, none for an EVENT; never Content-Length and
+     * Transfer-Encoding, which the link makes itself. */
+    const struct btz_http_field *fields;
     size_t field_count;
     struct btz_str body;      /* REQUEST, RESPONSE: body; EVENT: data */
     struct btz_str event, id; /* EVENT: name ("message") and id so far */

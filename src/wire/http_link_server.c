@@ -112,6 +112,18 @@ static int request(struct btz_http_link *link, struct served *served, struct btz
     }
 }
 
+/* The body is framed anew wherever the request goes. */
+static bool is_framing(struct btz_http_field field)
+{
+    const struct btz_http_head head = {.fields = &field, .field_count = 1};
+    size_t lengths;
+    size_t codings;
+
+    (void)btz_http_field_get(&head, "content-length", &lengths);
+    (void)btz_http_field_get(&head, "transfer-encoding", &codings);
+    return lengths || codings;
+}
+
 static struct served *new_served(struct btz_http_link *link, struct connection *connection,
                                  const struct btz_http_head *head)
 {
@@ -125,12 +137,13 @@ static struct served *new_served(struct btz_http_link *link, struct connection *
     served->id = connection->reserved ? connection->reserved : link->next_exchange++;
     served->method = btz_arena_dup(arena, head->method);
     served->target = btz_arena_dup(arena, head->target);
-    for (size_t i = 0; i < head->field_count; i++) {
-        fields[i].name = btz_arena_dup(arena, head->fields[i].name);
-        fields[i].value = btz_arena_dup(arena, head->fields[i].value);
-    }
     served->fields = fields;
-    served->field_count = head->field_count;
+    for (size_t i = 0; i < head->field_count; i++) {
+        if (!is_framing(head->fields[i])) {
+            fields[served->field_count].name = btz_arena_dup(arena, head->fields[i].name);
+            fields[served->field_count++].value = btz_arena_dup(arena, head->fields[i].value);
+        }
+    }
     btz_buf_init(&served->body, LANE_MAX);
     btz_buf_init(&served->raw, LANE_MAX);
     while (*at) {
@@ -181,7 +194,7 @@ int btz_http_link_serve(struct btz_http_link *link, struct connection *connectio
                    (rc = request(link, connection->serving, err)) != BTZ_OK) {
             return rc;
         }
-    } while (event != BTZ_HTTP_MORE && bytes.len);
+    } while (event != BTZ_HTTP_MORE);
     return BTZ_OK;
 }
 

@@ -23,7 +23,7 @@ struct btz_link {
     char *chunk;
 };
 
-static const char *const carrier_names[] = {"memory", "stdio"};
+static const char *const carrier_names[] = {"memory", "stdio", "http"};
 
 const char *btz_carrier_name(enum btz_carrier carrier)
 {

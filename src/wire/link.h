@@ -13,9 +13,10 @@
 
 struct btz_link;
 
-enum btz_carrier { BTZ_CARRIER_MEMORY, BTZ_CARRIER_STDIO };
+/* HTTP: HTTP/1.1 through TCP sockets, see http_link.h; the other two are what a link moves. */
+enum btz_carrier { BTZ_CARRIER_MEMORY, BTZ_CARRIER_STDIO, BTZ_CARRIER_HTTP };
 const char *btz_carrier_name(enum btz_carrier carrier);
-/* "memory" or "stdio"; BTZ_ENOTFOUND otherwise. */
+/* "memory", "stdio" or "http"; BTZ_ENOTFOUND otherwise. */
 int btz_carrier_named(struct btz_str name, enum btz_carrier *out) BTZ_WARN_UNUSED;
 
 enum btz_side { BTZ_SIDE_CLIENT, BTZ_SIDE_SERVER };

@@ -60,20 +60,11 @@ function M.with_description(message, tool, words)
   return nil
 end
 
-local AGAIN = "again-"
-
--- A request, and the same once more under an id of its own.
+-- A request, and the same once more under an id that the client never used: it drops that answer.
 function M.repeated(message)
   local again = json.decode(message.text)
-  again.id = AGAIN .. tostring(message.body.id)
+  again.id = "again-" .. tostring(message.body.id)
   return { forward = list { { text = message.text }, { body = again } } }
-end
-
--- Keeps answers to repeated requests from the client, which never asked.
-function M.drop_strangers(w, message)
-  local id = message.direction == "response" and message.body and message.body.id
-  if type(id) == "string" and re.find(id, "^" .. AGAIN) then return { forward = list {} } end
-  return nil
 end
 
 return M

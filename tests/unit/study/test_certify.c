@@ -57,7 +57,7 @@ struct tried {
 
 static void add_wanted(struct tried *w, const struct btz_scenario *s)
 {
-    size_t settings = ((size_t)s->legacy + s->modern) * ((size_t)s->memory + s->stdio);
+    size_t settings = ((size_t)s->legacy + s->modern) * ((size_t)s->memory + s->stdio + s->http);
     bool visible = s->boundary == 'V';
 
     w->visible += visible;
