@@ -390,8 +390,7 @@ static void modern_refusals(void **state)
                                       "[]",
                                       "{'k':{}}",
                                       "{'k':{'method':'tools/call'}}",
-                                      "{'k':{'method':'roots/list',"
-                                      "'params':[]}}",
+                                      "{'k':{'method':'roots/list','params':[]}}",
                                       "{'k':{'method':'elicitation/create','params':{}}}",
                                       "{'k':{'method':'elicitation/create'}}",
                                       "{'k':1}"};

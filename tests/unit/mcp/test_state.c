@@ -51,10 +51,12 @@ static void tag(void **state)
     static const char text[] = "22:bartizan request state10:tools/call3:pay"
                                "64:015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862"
                                "3:ann14:btz1.1060.aGk=";
+    static const char long_key[] =
+        "a key that is longer than one block of SHA-256 has to be hashed before it is used, by RFC "
+        "2104";
     static const char *const keys[] = {
         "0123456789abcdef", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
-        "a key that is longer than one block of SHA-256 has to be hashed before it is used, by RFC "
-        "2104"};
+        long_key};
     struct btz_arena *arena = btz_arena_new();
     struct btz_mcp_state_binding binding = bind(arena, "{\"a\":1}");
 
