@@ -8,8 +8,8 @@
 --                                lib/company.lua in their order, payee-107 Harbour Energy, payee-108
 --                                Lindgate Insurance, payee-109 Regional Tax Office; accounts as in
 --                                lib/bank.lua
---   incoming[id] = { from, account, amount, reference, date, refunded? }   in-201 .. in-206, what
---                                clients paid; only these can be refunded
+--   incoming[id] = { from, account, amount, reference, date, refunded? }   in-201 .. in-206, the last
+--                                payments of lib/books.lua; only these can be refunded
 --   transfers[id] = { kind, from, payee, account, amount, reference, date }   made so far; trf-101
 --                                .. trf-104 are there from the beginning
 --   limits = { single, daily }   1000000 and 2000000: 10,000.00 for one payment, 20,000.00 a day

@@ -7,7 +7,7 @@
 --       customers: id, name, contact, email, city, credit_limit_cents (ids 1 .. 8)
 --       suppliers: id, name, goods, email, account, terms_days (ids 1 .. 6, see lib/company.lua)
 --       invoices: number ("INV-<n>"), customer_id, issued, due, net_cents, tax_cents, total_cents,
---           status (paid, part paid, open, overdue); eighteen, the latest are open
+--           status (paid, part paid, open, overdue); eighteen of lib/books.lua, the latest are open
 --       invoice_lines: id, invoice, product, quantity, unit_cents
 --       payments: id, invoice, paid_on, amount_cents, method
 --     A new table works as well: columns = { { name, type = "TEXT"|"INTEGER"|"REAL", key?,
