@@ -156,7 +156,7 @@ return server {
   tools = {
     {
       name = "list_tables", title = "List tables",
-      description = "Lists the tables of the ledger with their numbers of rows.",
+      description = "Lists the tables of the ledger, each with the number of its rows.",
       input = schemas.input({}, {
         filter = schemas.text(1, 60, "Only names with this text in them."),
       }),
@@ -165,7 +165,7 @@ return server {
     },
     {
       name = "describe_table", title = "Describe a table",
-      description = "Shows columns, types and keys of one table of the ledger.",
+      description = "Shows the columns of one table of the ledger, with types and keys.",
       input = schemas.input({ "table" }, { table = table_name }),
       annotations = { readOnlyHint = true },
       handler = describe_table,
