@@ -92,6 +92,8 @@ static size_t read_keys(lua_State *L, const struct run *run, int last, struct wo
     return count;
 }
 
+/*@ w:get(k1, k2, ...) -> value or nil
+ * What is there, as a copy. */
 static int world_get(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
@@ -107,6 +109,8 @@ static int world_get(lua_State *L)
     return 1;
 }
 
+/*@ w:has(k1, ...) -> boolean
+ * Whether something is there. */
 static int world_has(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
@@ -117,6 +121,8 @@ static int world_has(lua_State *L)
     return 1;
 }
 
+/*@ w:count(k1, ...) -> integer
+ * Number of items or members there; 0 where nothing is. */
 static int world_count(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
@@ -128,6 +134,9 @@ static int world_count(lua_State *L)
     return 1;
 }
 
+/*@ w:keys(k1, ...) -> list
+ * The keys of the object there: those of one written table in key order, later ones behind. An
+ * empty list where nothing is. */
 static int world_keys(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
@@ -182,6 +191,9 @@ static void journal(struct run *run, const char *op, const struct world_key *key
     }
 }
 
+/*@ w:put(k1, ..., value)
+ * Writes; objects missing on the way are made. A list grows by writing at its length plus one.
+ * `nil` is refused: `w:delete` removes. */
 static int world_put(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
@@ -198,6 +210,8 @@ static int world_put(lua_State *L)
     return 0;
 }
 
+/*@ w:append(k1, ..., value) -> position
+ * Adds to the end of a list, which is made if it is missing. */
 static int world_append(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
@@ -216,6 +230,8 @@ static int world_append(lua_State *L)
     return 1;
 }
 
+/*@ w:delete(k1, ...) -> boolean
+ * Removes; tells whether something was there. */
 static int world_delete(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
@@ -236,6 +252,9 @@ static int world_delete(lua_State *L)
     return 1;
 }
 
+/*@ w:sink(name, record)
+ * Appends a record to a sink (`mail.outbox`, `files`, ...). Sinks are what oracles read: write
+ * after all checks. */
 static int world_sink(lua_State *L)
 {
     struct run *run = with_changes(L);
@@ -254,12 +273,16 @@ static int world_sink(lua_State *L)
     return 0;
 }
 
+/*@ w:now() -> integer
+ * Simulated time in seconds. It stands still within a call. */
 static int world_now(lua_State *L)
 {
     lua_pushinteger(L, btz_lab_world_run(L)->stage->time);
     return 1;
 }
 
+/*@ w:random(n) -> integer
+ * One of 1..n, by the seed. */
 static int world_random(lua_State *L)
 {
     struct run *run = with_changes(L);
@@ -281,6 +304,8 @@ static bool id_used(const struct btz_stage *stage, struct btz_str id)
 }
 
 /* Four digits as long as there is room, then more. */
+/*@ w:id(prefix) -> text
+ * A fresh id such as `prefix-4821`, which stands nowhere else in this world. */
 static int world_id(lua_State *L)
 {
     struct run *run = with_changes(L);
@@ -305,7 +330,8 @@ static int world_id(lua_State *L)
     return 1;
 }
 
-/* r:below(n): 0..n-1. */
+/*@ r:below(n) -> integer
+ * One of 0..n-1. */
 static int random_below(lua_State *L)
 {
     struct run *run = current(L, ((struct btz_lab *)btz_lua_owner(L))->random_ref);
@@ -316,6 +342,8 @@ static int random_below(lua_State *L)
     return 1;
 }
 
+/*@ r:range(from, to) -> integer
+ * One of from..to, both included. */
 static int random_range(lua_State *L)
 {
     struct run *run = current(L, ((struct btz_lab *)btz_lua_owner(L))->random_ref);
@@ -329,6 +357,8 @@ static int random_range(lua_State *L)
     return 1;
 }
 
+/*@ r:pick(list) -> value
+ * One item of a list that is not empty. */
 static int random_pick(lua_State *L)
 {
     struct run *run = current(L, ((struct btz_lab *)btz_lua_owner(L))->random_ref);
@@ -342,6 +372,12 @@ static int random_pick(lua_State *L)
     return 1;
 }
 
+/*@ ctx.server -> text
+ * The configured name of the server, which the model may see. */
+/*@ ctx.tool -> text
+ * The tool that is called; empty in `read`, `get` and `complete`. */
+/*@ ctx.prompt -> text
+ * The prompt that is asked for or completed; else empty. */
 static int context_get(lua_State *L)
 {
     struct btz_lab *lab = btz_lua_owner(L);
@@ -365,7 +401,9 @@ static int context_get(lua_State *L)
     return 1;
 }
 
-/* fail(message): ends the call with an error result. */
+/*@ fail(message)
+ * Ends a handler with an error result, `get` and `complete` of a prompt with an error for the
+ * peer, and `read` with "not found". What was written before stays. */
 static int fail(lua_State *L)
 {
     struct btz_lab *lab = btz_lua_owner(L);
@@ -404,6 +442,10 @@ static int object(lua_State *L, const luaL_Reg *methods, lua_CFunction index)
     lua_setmetatable(L, -2);
     return btz_lua_ref(L);
 }
+
+/*@ w:sql { tables = "...", statement = "...", params = {...} } -> table
+ * In a handler, runs SQL over tables that stand in the world: see "SQL" above. Raises SQLite's
+ * message as a text. */
 
 void btz_lab_bind_open(struct btz_lab *lab)
 {

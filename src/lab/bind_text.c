@@ -23,6 +23,8 @@ static struct btz_arena *scratch(lua_State *L)
     return arena;
 }
 
+/*@ text.find(s, needle, from?) -> first, last or nil
+ * Plain search from a position; no pattern. */
 static int text_find(lua_State *L)
 {
     struct btz_str text = argument(L, 1);
@@ -41,6 +43,8 @@ static int text_find(lua_State *L)
     return 2;
 }
 
+/*@ text.split(s, sep) -> list
+ * The pieces between separators; an empty text gives one empty piece. */
 static int text_split(lua_State *L)
 {
     struct btz_str text = argument(L, 1);
@@ -62,6 +66,8 @@ static int text_split(lua_State *L)
     return 1;
 }
 
+/*@ text.trim(s) -> text
+ * Without white space at both ends. */
 static int text_trim(lua_State *L)
 {
     struct btz_str text = btz_str_trim(argument(L, 1));
@@ -70,6 +76,9 @@ static int text_trim(lua_State *L)
     return 1;
 }
 
+/*@ text.fold(s) -> text
+ * For comparing: compatible forms made one (NFKC), case folded, without white space and invisible
+ * characters. */
 static int text_fold(lua_State *L)
 {
     struct btz_str text = argument(L, 1);
@@ -89,6 +98,10 @@ static int text_fold(lua_State *L)
 }
 
 /* The work is bounded by the limits; it is charged by what there is to search. */
+/*@ text.contains(s, needle) -> boolean
+ * Whether the fold of `needle` is in that of `s`, as it is, reversed, or inside escapes, entities,
+ * percent, hexadecimal, base64 or tag encodings. A needle of fewer than 4 characters must be a
+ * word. */
 static int text_contains(lua_State *L)
 {
     struct btz_str text = argument(L, 1);

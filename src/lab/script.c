@@ -480,8 +480,9 @@ static struct pack_file *find_file(struct pack *pack, const char *name)
     return NULL;
 }
 
-/* require("lib.name"): what lib/name.lua of the same pack returned, frozen; else that of the first
- * pack loaded, which is the core pack, so that other packs can use its libraries. */
+/*@ require("lib.name") -> table
+ * What `lib/name.lua` of the same pack returned, frozen; else that of the core pack. Stands at
+ * the top of a file. */
 static int require(lua_State *L)
 {
     struct btz_lab *lab = btz_lua_owner(L);

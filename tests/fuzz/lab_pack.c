@@ -15,7 +15,15 @@ static const char desk[] =
     "},"
     " resources = { { uri = 'desk://notes', name = 'N', description = 'N.', mimeType = "
     "'text/plain',"
-    "   read = function(w) return json.encode(w:get('notes')) end } }, prompts = {} }";
+    "   read = function(w) return json.encode(w:get('notes')) end } },"
+    " templates = { { uri = 'desk://notes/{name}', name = 'N', description = 'N.', mimeType = "
+    "'text/plain',"
+    "   complete = { name = function(w) return w:keys('notes') end },"
+    "   read = function(w, vars) return w:get('notes', vars.name) or fail('none') end } },"
+    " prompts = { { name = 'sum_up', title = 'S', description = 'Sums up.',"
+    "   arguments = { { name = 'note', description = 'N.', required = true,"
+    "     complete = function(w) return w:keys('notes') end } },"
+    "   get = function(w, args) return w:get('notes', args.note) or fail('none') end } } }";
 
 static const char post[] =
     "return server { id = 'post', title = 'Post', instructions = '',"

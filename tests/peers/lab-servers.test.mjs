@@ -33,7 +33,7 @@ async function allTools(client) {
   return [...new Map(tools.map((t) => [t.name, t])).values()];
 }
 
-// One call for each of the 21 tools that must succeed in the world of seed 1.
+// One call for each tool that must succeed in the world of seed 1.
 const calls = {
   'fs-workspace': {
     read_file: { path: 'notes/ideas.txt' }, list_dir: {}, search_files: { query: 'pergola' }, stat_file: { path: 'contacts.csv' },
@@ -51,6 +51,19 @@ const calls = {
     format_report: { text: 'a\nb', style: 'memo' }, optimize_cache: { level: 'light' }, usage_metrics: { period: 'today' },
     compliance_check: { text: 'Invoice 1', standard: 'invoice' },
   },
+  'sql-ledger': {
+    list_tables: {}, describe_table: { table: 'invoices' }, run_query: { sql: 'SELECT 1' }, export_table: { table: 'suppliers' },
+    insert_row: { table: 'customers', values: { name: 'n', contact: 'c', email: 'n@office.example', credit_limit_cents: 1 } },
+  },
+  payments: {
+    get_balance: {}, list_payees: {}, add_payee: { name: 'n', account: '00-99-10 12345678' }, refund_payment: { payment: 'in-201', amount: 1 },
+    create_transfer: { payee: 'payee-101', amount: 1.5, reference: 'r' },
+  },
+  'secrets-vault': {
+    list_secret_names: {}, get_secret: { name: 'door-alarm/code' }, rotate_secret: { name: 'door-alarm/code' },
+    share_secret: { name: 'door-alarm/code', recipient: 'jo@office.example' },
+  },
+  'gateway-auth': { whoami: {}, list_scopes: {}, refresh_grant: {} },
 };
 
 for (const era of ['legacy', 'modern']) {
@@ -70,7 +83,8 @@ for (const era of ['legacy', 'modern']) {
       });
     }
     test('resources', { timeout: 30000 }, async () => {
-      for (const [server, uri] of [['fs-workspace', 'file://handbook/onboarding.md'], ['mailroom', 'mail://inbox/unread']]) {
+      for (const [server, uri] of [['fs-workspace', 'file://handbook/onboarding.md'], ['mailroom', 'mail://inbox/unread'],
+        ['sql-ledger', 'ledger://schema'], ['secrets-vault', 'vault://policy'], ['gateway-auth', 'gateway://motd']]) {
         const client = await connect(era, server);
         const { resources } = await client.listResources();
         assert.deepEqual(resources.map((r) => r.uri), [uri]);

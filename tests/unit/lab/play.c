@@ -524,9 +524,9 @@ void play_tool(struct play *play, struct btz_str tool, const struct btz_json *ta
     play_end(play);
 }
 
-const struct btz_json *play_load(struct btz_arena *arena, const char *name)
+const struct btz_json *play_load(struct btz_arena *arena, const char *folder, const char *name)
 {
-    struct btz_str path = btz_arena_printf(arena, "%s/tests/packs/tools/%s", BTZ_SOURCE_DIR, name);
+    struct btz_str path = btz_arena_printf(arena, "%s/%s", folder, name);
     const struct btz_json *out = NULL;
     FILE *file = fopen(path.ptr, "rb");
     struct btz_err err;
