@@ -368,6 +368,16 @@ static void test_bombs(void **state)
          "c AS (SELECT 1 FROM b,b,b,b,b,b,b), d AS (SELECT 1 FROM c,c,c,c,c,c,c), "
          "e AS (SELECT 1 FROM d,d,d,d,d,d,d) SELECT 1 FROM e,e,e,e,e,e,e",
          "named too often"},
+        {"WITH \"a\"\"b\" AS (SELECT 1) SELECT 1 FROM [a\"b]", "has a quote in it"},
+        {"WITH 'a''b' AS (SELECT 1) SELECT 1 FROM [a'b]", "has a quote in it"},
+        {"WITH a(b) /* x */ \xef\xbb\xbf"
+         "AS -- y\n (SELECT 1) SELECT 1 FROM a,a,a,a,a,a,a,a,a,a,a,a,a,"
+         "a,a,a,a,a,a,a,a,a,a,a,a,a,a",
+         "named too often"},
+        {"WITH a AS NOT MATERIALIZED (SELECT 1) SELECT 1 FROM "
+         "`a`,\"A\",[a],'a',a,a,a,a,a,a,a,a,a,a,a,"
+         "a,a,a,a,a,a,a,a,a,a,a,a,a,a",
+         "named too often"},
         {"WITH \"\" AS (SELECT 1 x), b(\"\") AS (SELECT 1 FROM '','','','','','','','','','','','',"
          "'','','','','','','','','','','','','','','','') SELECT 1",
          "named too often"},
