@@ -10,7 +10,7 @@ local words = require("lib.web_words")
 
 local build = {}
 
-local CHOICES = 6 -- drawn for each page
+local CHOICES = 3 -- drawn for each page
 local INDEX = "https://start.example/"
 
 -- A small linear congruential generator (a drawn number needs no quality, only to be the same
@@ -91,12 +91,13 @@ local function choose(groups, before, random)
   for _ = 1, CHOICES do
     local choice, most = {}, 0
     for g, group in ipairs(groups) do choice[g] = random(#group) end
-    for _, other in ipairs(before) do
-      local same = 0
-      for g, line in ipairs(choice) do
-        if other[g] == line then same = same + 1 end
+    for b = 1, #before do
+      local other, same = before[b], 0
+      for g = 1, #choice do
+        if other[g] == choice[g] then same = same + 1 end
       end
       if same > most then most = same end
+      if fewest and most >= fewest then break end
     end
     if not fewest or most < fewest then best, fewest = choice, most end
   end
@@ -137,6 +138,33 @@ local function site_pages(site, random, pages, order)
   return urls
 end
 
+-- word -> numbers of the pages that have it. Most of the time of building goes by here, so each
+-- word is folded once and lists are walked by number.
+local function index_of(pages, order)
+  local index, folded, last = {}, {}, {}
+  for n, url in ipairs(order) do
+    local all = words.all(pages[url].title .. "\n" .. pages[url].body)
+    for i = 1, #all do
+      local raw = all[i]
+      local word = folded[raw]
+      if not word then
+        word = words.fold(raw)
+        folded[raw] = word
+      end
+      if last[word] ~= n then
+        last[word] = n
+        local postings = index[word]
+        if postings then
+          postings[#postings + 1] = n
+        else
+          index[word] = { n }
+        end
+      end
+    end
+  end
+  return index
+end
+
 -- `sites` is a list of sites, `extra` site host -> list of further addresses that its home page
 -- links to (pages that a seed writes). Returns { web, urls, hosts, index }:
 -- web[url] = {title, body, links}, urls[n] = url, hosts[host] = home address,
@@ -172,18 +200,7 @@ function build.web(sites, extra)
       .. "are in English, others in German, French, Spanish, Portuguese, Dutch or Italian. When a site "
       .. "closes, its line disappears from here within a few days. Suggestions are welcome, though "
       .. "an answer may take some time, because one person looks after the whole list." }
-  local index = {}
-  for n, url in ipairs(order) do
-    for _, word in ipairs(words.set(pages[url].title .. "\n" .. pages[url].body)) do
-      local postings = index[word]
-      if postings then
-        postings[#postings + 1] = n
-      else
-        index[word] = { n }
-      end
-    end
-  end
-  return { web = pages, urls = order, hosts = hosts, index = index }
+  return { web = pages, urls = order, hosts = hosts, index = index_of(pages, order) }
 end
 
 build.INDEX = INDEX
