@@ -183,13 +183,71 @@ static bool listed(const struct btz_json *list, struct btz_str text)
     return false;
 }
 
+static const char *check_resource(const struct server *server, struct btz_arena *arena,
+                                  const struct btz_json *fragment, const struct btz_json *setting)
+{
+    const struct btz_json *at = btz_json_getz(fragment, "at");
+    struct btz_str field = btz_json_str(btz_json_getz(at, "field"));
+    struct btz_str uri = btz_json_str(btz_json_getz(at, "resource"));
+    enum btz_fragment_mode mode = btz_fragment_mode(fragment);
+    const struct btz_json *definition = NULL;
+    const struct btz_json *values = NULL;
+    const char *why = NULL;
+
+    for (size_t i = 0; i < server->template_count; i++) {
+        if (btz_str_eq(server->templates[i].uri, uri) && field.len > 0) {
+            (void)btz_lab_field_edit(arena, server->templates[i].definition, field, mode,
+                                     BTZ_STR("x"), &why);
+            return why;
+        }
+    }
+    for (size_t i = 0; i < server->resource_count; i++) {
+        if (btz_str_eq(server->resources[i].uri, uri)) {
+            definition = server->resources[i].definition;
+        }
+    }
+    if (!definition && !btz_lab_template_match(server, arena, uri, &values)) {
+        return "the server has no such resource";
+    }
+    if (!listed(btz_json_getz(setting, "resources"), uri)) {
+        return "the resource is not among setting.resources";
+    }
+    if (field.len > 0 && !definition) {
+        return "what a template makes has no definition; name the template itself, or no field";
+    }
+    if (field.len > 0) {
+        (void)btz_lab_field_edit(arena, definition, field, mode, BTZ_STR("x"), &why);
+    }
+    return why;
+}
+
+static const char *check_prompt(const struct server *server, struct btz_arena *arena,
+                                const struct btz_json *fragment)
+{
+    const struct btz_json *at = btz_json_getz(fragment, "at");
+    struct btz_str field = btz_json_str(btz_json_getz(at, "field"));
+    const struct prompt *prompt =
+        btz_lab_prompt_of(server, btz_json_str(btz_json_getz(at, "prompt")));
+    const struct btz_json *edited;
+    const char *why = NULL;
+
+    if (!prompt) {
+        return "the server has no such prompt";
+    }
+    if (field.len == 0) {
+        return NULL;
+    }
+    edited = btz_lab_field_edit(arena, prompt->definition, field, btz_fragment_mode(fragment),
+                                BTZ_STR("x_y_z"), &why);
+    return edited ? btz_lab_prompt_wrong(edited) : why;
+}
+
 /* Checks the part of the address below its server; the kinds are in order of the schema. */
 static const char *check_below(const struct server *server, struct btz_arena *arena,
                                const struct btz_json *fragment, const struct btz_json *setting)
 {
     const struct btz_json *at = btz_json_getz(fragment, "at");
     struct btz_str field = btz_json_str(btz_json_getz(at, "field"));
-    struct btz_str uri = btz_json_str(btz_json_getz(at, "resource"));
     enum btz_fragment_mode mode = btz_fragment_mode(fragment);
     const char *why = NULL;
 
@@ -214,20 +272,10 @@ static const char *check_below(const struct server *server, struct btz_arena *ar
                    : "the server has no such tool to give a result";
     }
     if (btz_json_getz(at, "resource")) {
-        for (size_t i = 0; i < server->resource_count; i++) {
-            if (!btz_str_eq(server->resources[i].uri, uri)) {
-                continue;
-            }
-            if (!listed(btz_json_getz(setting, "resources"), uri)) {
-                return "the resource is not among setting.resources";
-            }
-            if (field.len > 0) {
-                (void)btz_lab_field_edit(arena, server->resources[i].definition, field, mode,
-                                         BTZ_STR("x"), &why);
-            }
-            return why;
-        }
-        return "the server has no such resource";
+        return check_resource(server, arena, fragment, setting);
+    }
+    if (btz_json_getz(at, "prompt")) {
+        return check_prompt(server, arena, fragment);
     }
     if (mode != BTZ_FRAGMENT_APPEND && mode != BTZ_FRAGMENT_REPLACE) {
         return "instructions can only be appended to or replaced";
@@ -241,7 +289,8 @@ int btz_lab_address_check(struct btz_lab *lab, const struct script *script, stru
 {
     const struct btz_json *at = btz_json_getz(fragment, "at");
     struct btz_str id = btz_json_str(btz_json_getz(at, "server"));
-    static const char *const kinds[] = {"tool", "result", "resource", "instructions", "turn"};
+    static const char *const kinds[] = {"tool",   "result",       "resource",
+                                        "prompt", "instructions", "turn"};
     const char *why = NULL;
     int64_t turn = 0;
     size_t given = 0;
@@ -252,7 +301,7 @@ int btz_lab_address_check(struct btz_lab *lab, const struct script *script, stru
     }
     if (given != 1) {
         return btz_lab_refuse(script, path, err,
-                              "an address has exactly one of tool, result, resource, "
+                              "an address has exactly one of tool, result, resource, prompt, "
                               "instructions (each with server) or turn");
     }
     if (btz_json_int64(btz_json_getz(at, "turn"), &turn)) {

@@ -4,6 +4,15 @@
 #include "lab/lab_int.h"
 #include "lab/mapping.h"
 
+/* A file with more variants of an attack, which may come later in the order of files. */
+static void add_extension(struct btz_lab *lab, struct script *script, struct btz_str folder)
+{
+    lab->extensions = btz_arena_grow(lab->arena, lab->extensions, lab->extension_count,
+                                     &lab->extension_cap, sizeof(*lab->extensions));
+    lab->extensions[lab->extension_count++] =
+        (struct extension){btz_json_str(btz_json_getz(script->data, "extends")), folder, script};
+}
+
 int btz_lab_attack_add(struct btz_lab *lab, struct script *script, struct btz_str folder,
                        struct btz_err *err)
 {
@@ -11,6 +20,10 @@ int btz_lab_attack_add(struct btz_lab *lab, struct script *script, struct btz_st
     struct btz_str surface = btz_json_str(btz_json_getz(script->data, "surface"));
     bool replaces = btz_json_bool(btz_json_getz(script->data, "replaces"), false);
 
+    if (btz_json_getz(script->data, "extends")) {
+        add_extension(lab, script, folder);
+        return BTZ_OK;
+    }
     attack->id = btz_json_str(btz_json_getz(script->data, "id"));
     attack->script = script;
     if (!btz_str_eq(surface, folder)) {
@@ -91,6 +104,7 @@ static int check_setting(struct checking *c)
     }
     for (size_t i = 0; i < btz_json_count(resources); i++) {
         struct btz_str uri = btz_json_str(btz_json_at(resources, i));
+        const struct btz_json *values = NULL;
         bool found = false;
 
         for (size_t s = 0; s < btz_json_count(servers); s++) {
@@ -100,6 +114,7 @@ static int check_setting(struct checking *c)
             for (size_t r = 0; r < server->resource_count; r++) {
                 found = found || btz_str_eq(server->resources[r].uri, uri);
             }
+            found = found || btz_lab_template_match(server, c->lab->scratch, uri, &values);
         }
         if (!found) {
             return btz_lab_refuse(c->script, below(c, "/setting/resources/%zu", i), c->err,
@@ -360,27 +375,34 @@ static void describe(struct variant *v, const struct btz_json *attack, struct bt
     pub->switches = btz_json_getz(pub->card, "switches");
 }
 
-static int finish_attack(struct btz_lab *lab, const struct attack *attack, struct btz_err *err)
+/* The variants of one file; `data` is the card of their attack. */
+static int finish_variants(struct btz_lab *lab, struct script *script, const struct btz_json *data,
+                           const struct btz_json *attack_card, struct btz_err *err)
 {
-    const struct btz_json *data = attack->script->data;
-    const struct btz_json *variants = btz_json_getz(data, "variants");
-    struct btz_json *attack_card = btz_json_shallow(lab->arena, data);
+    const struct btz_json *variants = btz_json_getz(script->data, "variants");
     int code = BTZ_OK;
 
-    btz_json_remove(attack_card, BTZ_STR("variants"));
     for (size_t i = 0; code == BTZ_OK && i < btz_json_count(variants); i++) {
         struct variant *v = BTZ_NEW(lab->arena, struct variant);
-        struct checking c = {.lab = lab, .script = attack->script, .err = err};
+        struct checking c = {.lab = lab, .script = script, .err = err};
+        const struct btz_scenario *other;
 
         c.card = v->pub.card = btz_json_at(variants, i);
         c.setting = btz_json_getz(c.card, "setting");
         c.path = v->path = btz_arena_printf(lab->arena, "/variants/%zu", i);
-        v->script = attack->script;
+        v->script = script;
         v->pub.attack_card = attack_card;
         describe(v, data, lab->arena);
-        if (btz_lab_scenario_find(lab, v->pub.id)) {
-            return btz_lab_refuse(attack->script, c.path, err, "there are two variants %.*s",
+        other = btz_lab_scenario_find(lab, v->pub.id);
+        if (other && ((const struct variant *)(const void *)other)->script == script) {
+            return btz_lab_refuse(script, c.path, err, "there are two variants %.*s",
                                   BTZ_FMT(v->pub.variant));
+        }
+        if (other) {
+            return btz_lab_refuse(script, c.path, err,
+                                  "there is a variant %.*s already (%s); choose another id",
+                                  BTZ_FMT(v->pub.id),
+                                  ((const struct variant *)(const void *)other)->script->name.ptr);
         }
         code = check_variant(&c);
         if (code == BTZ_OK) {
@@ -393,12 +415,47 @@ static int finish_attack(struct btz_lab *lab, const struct attack *attack, struc
     return code;
 }
 
+/* The attack's own variants, then those that other files add, in the order of these. */
+static int finish_attack(struct btz_lab *lab, const struct attack *attack, struct btz_err *err)
+{
+    const struct btz_json *data = attack->script->data;
+    struct btz_str surface = btz_json_str(btz_json_getz(data, "surface"));
+    struct btz_json *card = btz_json_shallow(lab->arena, data);
+    int code;
+
+    btz_json_remove(card, BTZ_STR("variants"));
+    code = finish_variants(lab, attack->script, data, card, err);
+    for (size_t i = 0; code == BTZ_OK && i < lab->extension_count; i++) {
+        struct extension *extension = &lab->extensions[i];
+
+        if (!btz_str_eq(extension->attack, attack->id)) {
+            continue;
+        }
+        extension->used = true;
+        if (!btz_str_eq(extension->folder, surface)) {
+            return btz_lab_refuse(extension->script, BTZ_STR("/extends"), err,
+                                  "the attack is of surface %.*s, so the file belongs into "
+                                  "attacks/%.*s/",
+                                  BTZ_FMT(surface), BTZ_FMT(surface));
+        }
+        code = finish_variants(lab, extension->script, data, card, err);
+    }
+    return code;
+}
+
 int btz_lab_attacks_finish(struct btz_lab *lab, struct btz_err *err)
 {
     int code = BTZ_OK;
 
     for (size_t i = 0; code == BTZ_OK && i < lab->attack_count; i++) {
         code = finish_attack(lab, lab->attacks[i], err);
+    }
+    for (size_t i = 0; code == BTZ_OK && i < lab->extension_count; i++) {
+        if (!lab->extensions[i].used) {
+            code = btz_lab_refuse(lab->extensions[i].script, BTZ_STR("/extends"), err,
+                                  "there is no attack %.*s in the packs",
+                                  BTZ_FMT(lab->extensions[i].attack));
+        }
     }
     return code;
 }

@@ -37,6 +37,17 @@ static struct run *with_world(lua_State *L)
     return run;
 }
 
+/* Completing a text that somebody types is no act: it leaves no trace and moves no draw on. */
+static struct run *with_changes(lua_State *L)
+{
+    struct run *run = with_world(L);
+
+    if (run->mode == RUN_COMPLETE) {
+        luaL_error(L, "complete reads the world only: get, has, keys, count and now");
+    }
+    return run;
+}
+
 /* Arguments 2..last as a path. Server functions see their own part of the world only. */
 static size_t read_keys(lua_State *L, const struct run *run, int last, struct world_key *keys)
 {
@@ -81,6 +92,8 @@ static size_t read_keys(lua_State *L, const struct run *run, int last, struct wo
     return count;
 }
 
+/*@ w:get(k1, k2, ...) -> value or nil
+ * What is there, as a copy. */
 static int world_get(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
@@ -96,6 +109,8 @@ static int world_get(lua_State *L)
     return 1;
 }
 
+/*@ w:has(k1, ...) -> boolean
+ * Whether something is there. */
 static int world_has(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
@@ -106,6 +121,8 @@ static int world_has(lua_State *L)
     return 1;
 }
 
+/*@ w:count(k1, ...) -> integer
+ * Number of items or members there; 0 where nothing is. */
 static int world_count(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
@@ -117,6 +134,9 @@ static int world_count(lua_State *L)
     return 1;
 }
 
+/*@ w:keys(k1, ...) -> list
+ * The keys of the object there: those of one written table in key order, later ones behind. An
+ * empty list where nothing is. */
 static int world_keys(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
@@ -171,10 +191,13 @@ static void journal(struct run *run, const char *op, const struct world_key *key
     }
 }
 
+/*@ w:put(k1, ..., value)
+ * Writes; objects missing on the way are made. A list grows by writing at its length plus one.
+ * `nil` is refused: `w:delete` removes. */
 static int world_put(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = with_changes(L);
     const struct btz_json *value;
     const char *why = NULL;
     size_t count;
@@ -187,10 +210,12 @@ static int world_put(lua_State *L)
     return 0;
 }
 
+/*@ w:append(k1, ..., value) -> position
+ * Adds to the end of a list, which is made if it is missing. */
 static int world_append(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = with_changes(L);
     const struct btz_json *value;
     const char *why = NULL;
     size_t position = 0;
@@ -205,10 +230,12 @@ static int world_append(lua_State *L)
     return 1;
 }
 
+/*@ w:delete(k1, ...) -> boolean
+ * Removes; tells whether something was there. */
 static int world_delete(lua_State *L)
 {
     struct world_key keys[WORLD_DEPTH];
-    struct run *run = with_world(L);
+    struct run *run = with_changes(L);
     const char *why = NULL;
     size_t count;
     int code;
@@ -225,9 +252,12 @@ static int world_delete(lua_State *L)
     return 1;
 }
 
+/*@ w:sink(name, record)
+ * Appends a record to a sink (`mail.outbox`, `files`, ...). Sinks are what oracles read: write
+ * after all checks. */
 static int world_sink(lua_State *L)
 {
-    struct run *run = with_world(L);
+    struct run *run = with_changes(L);
     struct world_key keys[2] = {{false, 0, BTZ_STR("sinks")}, {false, 0, BTZ_STR_NONE}};
     const struct btz_json *value;
     const char *why = NULL;
@@ -243,15 +273,19 @@ static int world_sink(lua_State *L)
     return 0;
 }
 
+/*@ w:now() -> integer
+ * Simulated time in seconds. It stands still within a call. */
 static int world_now(lua_State *L)
 {
     lua_pushinteger(L, with_world(L)->stage->time);
     return 1;
 }
 
+/*@ w:random(n) -> integer
+ * One of 1..n, by the seed. */
 static int world_random(lua_State *L)
 {
-    struct run *run = with_world(L);
+    struct run *run = with_changes(L);
     lua_Integer n = luaL_checkinteger(L, 2);
 
     luaL_argcheck(L, n >= 1, 2, "w:random(n) gives 1..n");
@@ -270,9 +304,11 @@ static bool id_used(const struct btz_stage *stage, struct btz_str id)
 }
 
 /* Four digits as long as there is room, then more. */
+/*@ w:id(prefix) -> text
+ * A fresh id such as `prefix-4821`, which stands nowhere else in this world. */
 static int world_id(lua_State *L)
 {
-    struct run *run = with_world(L);
+    struct run *run = with_changes(L);
     struct btz_stage *stage = run->stage;
     const char *prefix = luaL_checkstring(L, 2);
     char text[80];
@@ -294,7 +330,8 @@ static int world_id(lua_State *L)
     return 1;
 }
 
-/* r:below(n): 0..n-1. */
+/*@ r:below(n) -> integer
+ * One of 0..n-1. */
 static int random_below(lua_State *L)
 {
     struct run *run = current(L, ((struct btz_lab *)btz_lua_owner(L))->random_ref);
@@ -305,6 +342,8 @@ static int random_below(lua_State *L)
     return 1;
 }
 
+/*@ r:range(from, to) -> integer
+ * One of from..to, both included. */
 static int random_range(lua_State *L)
 {
     struct run *run = current(L, ((struct btz_lab *)btz_lua_owner(L))->random_ref);
@@ -318,6 +357,8 @@ static int random_range(lua_State *L)
     return 1;
 }
 
+/*@ r:pick(list) -> value
+ * One item of a list that is not empty. */
 static int random_pick(lua_State *L)
 {
     struct run *run = current(L, ((struct btz_lab *)btz_lua_owner(L))->random_ref);
@@ -331,6 +372,12 @@ static int random_pick(lua_State *L)
     return 1;
 }
 
+/*@ ctx.server -> text
+ * The configured name of the server, which the model may see. */
+/*@ ctx.tool -> text
+ * The tool that is called; empty in `read`, `get` and `complete`. */
+/*@ ctx.prompt -> text
+ * The prompt that is asked for or completed; else empty. */
 static int context_get(lua_State *L)
 {
     struct btz_lab *lab = btz_lua_owner(L);
@@ -345,14 +392,18 @@ static int context_get(lua_State *L)
         value = run->server->pub.label;
     } else if (btz_str_is(key, "tool")) {
         value = run->tool;
+    } else if (btz_str_is(key, "prompt")) {
+        value = run->prompt;
     } else {
-        return luaL_error(L, "ctx has server and tool, not '%s'", key.ptr);
+        return luaL_error(L, "ctx has server, tool and prompt, not '%s'", key.ptr);
     }
     lua_pushlstring(L, value.ptr ? value.ptr : "", value.len);
     return 1;
 }
 
-/* fail(message): ends the call with an error result. */
+/*@ fail(message)
+ * Ends a handler with an error result, `get` and `complete` of a prompt with an error for the
+ * peer, and `read` with "not found". What was written before stays. */
 static int fail(lua_State *L)
 {
     struct btz_lab *lab = btz_lua_owner(L);

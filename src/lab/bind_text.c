@@ -24,6 +24,8 @@ static struct btz_arena *scratch(lua_State *L)
     return arena;
 }
 
+/*@ text.find(s, needle, from?) -> first, last or nil
+ * Plain search from a position; no pattern. */
 static int text_find(lua_State *L)
 {
     struct btz_str text = argument(L, 1);
@@ -42,6 +44,8 @@ static int text_find(lua_State *L)
     return 2;
 }
 
+/*@ text.split(s, sep) -> list
+ * The pieces between separators; an empty text gives one empty piece. */
 static int text_split(lua_State *L)
 {
     struct btz_str text = argument(L, 1);
@@ -63,6 +67,8 @@ static int text_split(lua_State *L)
     return 1;
 }
 
+/*@ text.trim(s) -> text
+ * Without white space at both ends. */
 static int text_trim(lua_State *L)
 {
     struct btz_str text = btz_str_trim(argument(L, 1));
@@ -71,6 +77,9 @@ static int text_trim(lua_State *L)
     return 1;
 }
 
+/*@ text.fold(s) -> text
+ * For comparing: compatible forms made one (NFKC), case folded, without white space and invisible
+ * characters. */
 static int text_fold(lua_State *L)
 {
     struct btz_str text = argument(L, 1);
@@ -90,6 +99,10 @@ static int text_fold(lua_State *L)
 }
 
 /* The work is bounded by the limits; it is charged by what there is to search. */
+/*@ text.contains(s, needle) -> boolean
+ * Whether the fold of `needle` is in that of `s`, as it is, reversed, or inside escapes, entities,
+ * percent, hexadecimal, base64 or tag encodings. A needle of fewer than 4 characters must be a
+ * word. */
 static int text_contains(lua_State *L)
 {
     struct btz_str text = argument(L, 1);
@@ -101,6 +114,8 @@ static int text_contains(lua_State *L)
     return 1;
 }
 
+/*@ text.sha256(s) -> text
+ * The SHA-256 of the bytes of `s`, as 64 lower-case hexadecimal digits. */
 static int text_sha256(lua_State *L)
 {
     struct btz_str text = argument(L, 1);

@@ -113,11 +113,15 @@ int btz_stage_read(struct btz_stage *stage, size_t server_index, struct btz_str 
                    const struct btz_json **result, struct btz_err *err)
 {
     struct btz_arena *arena = stage->arena;
-    struct btz_lua_arg args[] = {{NULL, stage->lab->world_ref}, {NULL, stage->lab->ctx_ref}};
+    struct btz_lua_arg args[3] = {{NULL, stage->lab->world_ref}};
     struct stage_server *server =
         server_index < stage->server_count ? &stage->servers[server_index] : NULL;
     const struct btz_json *shown = NULL;
+    const struct btz_json *values = NULL;
     const struct resource *resource = server ? resource_of(server, uri, &shown) : NULL;
+    const struct template *template =
+        server && !resource ? btz_lab_template_match(server->server, arena, uri, &values) : NULL;
+    size_t count = 1;
     struct run run = {.stage = stage, .mode = RUN_CALL, .server = server, .event = event};
     const struct btz_json *text = NULL;
     struct btz_json *out;
@@ -125,12 +129,17 @@ int btz_stage_read(struct btz_stage *stage, size_t server_index, struct btz_str 
     struct btz_json *list;
     int code;
 
-    if (!resource) {
+    if (!resource && !template) {
         return btz_err_set(err, BTZ_ENOTFOUND, "there is no resource \"%.*s\"", BTZ_FMT(uri));
     }
+    if (template) {
+        shown = btz_json_at(server->pub.templates, (size_t)(template - server->server->templates));
+        args[count++].json = values;
+    }
+    args[count++].ref = stage->lab->ctx_ref;
     stage->time += CALL_SECONDS;
-    code = btz_stage_run(&run, server->server->script, resource->read, args, 2,
-                         &btz_lab_call_budget, &text, err);
+    code = btz_stage_run(&run, server->server->script, resource ? resource->read : template->read,
+                         args, count, &btz_lab_call_budget, &text, err);
     if (code == BTZ_EDENIED) {
         return btz_err_set(err, BTZ_ENOTFOUND, "%s", run.failed);
     }

@@ -67,27 +67,37 @@ static int same_table(lua_State *L, enum kind kind)
     return 1;
 }
 
+/*@ server { ... }
+ * What a file in servers/ returns. */
 static int make_server(lua_State *L)
 {
     return same_table(L, SERVER);
 }
 
+/*@ attack { ... }
+ * What a file in attacks/<surface>/ returns: a whole attack, or `extends` and more variants of
+ * one. */
 static int make_attack(lua_State *L)
 {
     return same_table(L, ATTACK);
 }
 
+/*@ variant { ... }
+ * One scenario of an attack. */
 static int make_variant(lua_State *L)
 {
     return same_table(L, VARIANT);
 }
 
+/*@ fragment { ... }
+ * A piece of the payload and where it stands. */
 static int make_fragment(lua_State *L)
 {
     return same_table(L, FRAGMENT);
 }
 
-/* plan { step, ... }: a list of steps. */
+/*@ plan { step, ... }
+ * A list of steps. */
 static int make_plan(lua_State *L)
 {
     (void)same_table(L, PLAN);
@@ -99,6 +109,8 @@ static int make_plan(lua_State *L)
 }
 
 /* insert_before_answer { step, ... } becomes { insert_before_answer = list }. */
+/*@ insert_before_answer { step, ... }
+ * The benign plan with these steps before its last answer. */
 static int make_insert(lua_State *L)
 {
     (void)same_table(L, INSERT);
@@ -114,6 +126,8 @@ static int make_insert(lua_State *L)
 }
 
 /* answer(text) becomes { answer = text }. */
+/*@ answer(text)
+ * The step of answering. */
 static int make_answer(lua_State *L)
 {
     if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING) {
@@ -127,6 +141,8 @@ static int make_answer(lua_State *L)
 }
 
 /* read { uri = "..." } or read("...") becomes { read = { uri = "..." } }. */
+/*@ read { uri = "..." }; read("...")
+ * The step of reading a resource. */
 static int make_read(lua_State *L)
 {
     if (lua_type(L, 1) == LUA_TTABLE) {
@@ -147,6 +163,9 @@ static int make_read(lua_State *L)
 
 /* call { "server.tool", { args }, capture = {...} } becomes
  * { call = { server =, tool =, args =, capture = } }. */
+/*@ call { "server.tool", { args }, capture = { name = { pointer = "/x/0" } } }
+ * The step of calling a tool. What a capture keeps stands as `$name` in the texts of later
+ * steps: `pointer` goes into the structured result, `after` and `before` cut from the text. */
 static int make_call(lua_State *L)
 {
     const char *target;

@@ -72,8 +72,8 @@ const struct btz_scenario *btz_lab_scenario_at(const struct btz_lab *lab, size_t
 const struct btz_scenario *btz_lab_scenario_find(const struct btz_lab *lab, struct btz_str id);
 
 /* Servers in load order: data part {id,title,instructions,tools:[{name,title,description,
- * inputSchema,outputSchema,annotations,sink}],resources:[...]}: MCP shapes, ready for a catalogue.
- */
+ * inputSchema,outputSchema,annotations,sink}],resources:[...],prompts:[...],templates:[...]}: MCP
+ * shapes, ready for a catalogue. */
 size_t btz_lab_server_count(const struct btz_lab *lab);
 const struct btz_json *btz_lab_server_at(const struct btz_lab *lab, size_t index);
 const struct btz_json *btz_lab_server_find(const struct btz_lab *lab, struct btz_str id);
@@ -98,6 +98,8 @@ struct btz_stage_server {
     struct btz_str instructions;      /* after overlay; may be empty */
     const struct btz_json *tools;     /* array of MCP tool definitions after overlay */
     const struct btz_json *resources; /* array of MCP resources */
+    const struct btz_json *prompts;   /* array of MCP Prompt objects after overlay */
+    const struct btz_json *templates; /* array of MCP ResourceTemplate objects after overlay */
 };
 size_t btz_stage_server_count(const struct btz_stage *stage);
 const struct btz_stage_server *btz_stage_server_at(const struct btz_stage *stage, size_t index);
@@ -134,9 +136,31 @@ const struct btz_json *btz_stage_plans(const struct btz_stage *stage);
 int btz_stage_call(struct btz_stage *stage, size_t server, struct btz_str tool,
                    const struct btz_json *arguments, uint64_t call_event,
                    const struct btz_json **result, struct btz_err *err) BTZ_WARN_UNUSED;
-/* Reads a resource: `*result` is a ReadResourceResult object. BTZ_ENOTFOUND: unknown uri. */
+/* Reads a resource, or what a template of the server makes of the uri: `*result` is a
+ * ReadResourceResult object. BTZ_ENOTFOUND: unknown uri. */
 int btz_stage_read(struct btz_stage *stage, size_t server, struct btz_str uri, uint64_t event,
                    const struct btz_json **result, struct btz_err *err) BTZ_WARN_UNUSED;
+/* Gets a prompt by the name of its definition in `prompts`, so a prompt that a payload renamed
+ * keeps its script. `arguments` is what the peer sent, or NULL for none; it is checked first.
+ * `event` is noted in the journal as the cause of what the script writes. `*result` is a
+ * GetPromptResult object in the stage's arena. BTZ_ENOTFOUND: no such prompt. BTZ_EINVAL: the
+ * arguments are not what the definition asks for, or the script refused with fail(); err->msg is a
+ * text for the peer (MCP: -32602 for both codes). BTZ_EINTERNAL: a fault of the script. */
+int btz_stage_prompt(struct btz_stage *stage, size_t server, struct btz_str name,
+                     const struct btz_json *arguments, uint64_t event,
+                     const struct btz_json **result, struct btz_err *err) BTZ_WARN_UNUSED;
+/* Values for an argument of a prompt or a variable of a template (MCP completion/complete).
+ * `ref` is the reference as MCP sends it: {"type":"ref/prompt","name"} or {"type":"ref/resource",
+ * "uri"} with the uri of a template. `value` is what was typed so far. `context` is the object of
+ * values that are settled, or NULL. `*values` is an array of strings in the stage's arena: all of
+ * them, at most 1000 (a message carries the first 100); empty if the pack offers none.
+ * BTZ_ENOTFOUND: no such prompt or template. BTZ_EINVAL: malformed reference or context, unknown
+ * argument, or fail() of the script, with a text for the peer in err. BTZ_EINTERNAL: a fault of
+ * the script. Nothing changes: neither world nor journal nor clock. */
+int btz_stage_complete(struct btz_stage *stage, size_t server, const struct btz_json *ref,
+                       struct btz_str argument, struct btz_str value,
+                       const struct btz_json *context, const struct btz_json **values,
+                       struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* The journal: every change of the world, in order: {"event":cause,"server":id,"op":"put|append|
  * delete|sink","path":[...],"value":...,"sink":name?}. */

@@ -59,6 +59,37 @@ struct resource {
     int read;
 };
 
+struct prompt_argument {
+    struct btz_str name; /* as written, for the script */
+    int complete;        /* function or BTZ_LUA_NONE */
+};
+
+struct prompt {
+    struct btz_str name;               /* as written */
+    struct btz_str shown;              /* as the model may see it */
+    const struct btz_json *definition; /* MCP shape */
+    int get;
+    struct prompt_argument *arguments; /* in the order of the definition */
+    size_t argument_count;
+};
+
+/* What stands between two slashes of a template: a text, or one variable with text around it. */
+struct template_segment {
+    struct btz_str before; /* the whole segment if there is no variable */
+    struct btz_str variable;
+    struct btz_str after;
+    int complete; /* function or BTZ_LUA_NONE */
+};
+
+struct template
+{
+    struct btz_str uri;
+    const struct btz_json *definition; /* MCP shape */
+    int read;
+    struct template_segment *segments;
+    size_t segment_count;
+};
+
 struct server {
     struct btz_str id;
     struct btz_str label; /* the id, or its new name */
@@ -71,6 +102,12 @@ struct server {
     size_t tool_count;
     struct resource *resources;
     size_t resource_count;
+    const struct btz_json *prompts_json;
+    struct prompt *prompts;
+    size_t prompt_count;
+    const struct btz_json *templates_json;
+    struct template *templates;
+    size_t template_count;
     int seed; /* function or BTZ_LUA_NONE */
 };
 
@@ -85,6 +122,14 @@ struct variant {
 struct attack {
     struct btz_str id;
     struct script *script;
+};
+
+/* A file with more variants of an attack. */
+struct extension {
+    struct btz_str attack;
+    struct btz_str folder; /* its surface's */
+    struct script *script;
+    bool used;
 };
 
 struct btz_lab {
@@ -102,6 +147,8 @@ struct btz_lab {
     size_t server_count, server_cap;
     struct attack **attacks;
     size_t attack_count, attack_cap;
+    struct extension *extensions;
+    size_t extension_count, extension_cap;
     struct variant **variants;
     size_t variant_count, variant_cap;
     struct btz_schema *attack_schema, *server_schema;
@@ -184,12 +231,13 @@ struct seeded {
 };
 
 /* A script call in progress. */
-enum run_mode { RUN_SEED_SERVER, RUN_SEED_VARIANT, RUN_CALL, RUN_JUDGE };
+enum run_mode { RUN_SEED_SERVER, RUN_SEED_VARIANT, RUN_CALL, RUN_COMPLETE, RUN_JUDGE };
 struct run {
     struct btz_stage *stage;
     enum run_mode mode;
     const struct stage_server *server; /* NULL for a variant's functions */
     struct btz_str tool;
+    struct btz_str prompt;
     uint64_t event;
     struct btz_rng random; /* r */
     const char *failed;    /* message of fail(), in the stage's arena */
@@ -236,6 +284,18 @@ int btz_lab_attack_add(struct btz_lab *lab, struct script *script, struct btz_st
 int btz_lab_attacks_finish(struct btz_lab *lab, struct btz_err *err) BTZ_WARN_UNUSED;
 struct server *btz_lab_server_of(const struct btz_lab *lab, struct btz_str id);
 struct tool *btz_lab_tool_of(const struct server *server, struct btz_str name);
+/* prompt.c */
+int btz_lab_prompts_add(struct btz_lab *lab, struct server *server,
+                        struct btz_err *err) BTZ_WARN_UNUSED;
+struct prompt *btz_lab_prompt_of(const struct server *server, struct btz_str name);
+/* NULL if a definition can be sent as an MCP Prompt, else the reason. */
+const char *btz_lab_prompt_wrong(const struct btz_json *definition);
+/* template.c */
+int btz_lab_templates_add(struct btz_lab *lab, struct server *server,
+                          struct btz_err *err) BTZ_WARN_UNUSED;
+/* The template that `uri` is made from, and the values of its variables; NULL if there is none. */
+const struct template *btz_lab_template_match(const struct server *server, struct btz_arena *arena,
+                                              struct btz_str uri, const struct btz_json **values);
 /* address.c: whether the address of a fragment names something that exists. */
 int btz_lab_address_check(struct btz_lab *lab, const struct script *script, struct btz_str path,
                           const struct btz_json *fragment, const struct btz_json *setting,

@@ -18,6 +18,9 @@ void btz_lab_tokens_make(struct btz_lab *lab)
     for (size_t i = 0; i < lab->attack_count; i++) {
         btz_tokens_add(lab->tokens, lab->attacks[i]->script->data);
     }
+    for (size_t i = 0; i < lab->extension_count; i++) {
+        btz_tokens_add(lab->tokens, lab->extensions[i].script->data);
+    }
 }
 
 bool btz_lab_text_known(const struct btz_lab *lab, struct btz_str text)

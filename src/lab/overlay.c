@@ -59,6 +59,51 @@ static int into_tool(struct btz_stage *stage, struct stage_server *server,
     return failed(stage, fragment, "the server has no such tool", err);
 }
 
+/* A prompt whose name is changed is still the one with this number: its script stays with it. */
+static int into_prompt(struct btz_stage *stage, struct stage_server *server,
+                       const struct btz_fragment *fragment, enum btz_fragment_mode mode,
+                       struct btz_err *err)
+{
+    struct btz_str name = btz_json_str(btz_json_getz(fragment->at, "prompt"));
+    struct btz_str field = btz_json_str(btz_json_getz(fragment->at, "field"));
+    const char *why = "the server has no such prompt";
+
+    for (size_t i = 0; i < server->server->prompt_count; i++) {
+        const struct btz_json *edited;
+
+        if (!btz_str_eq(server->server->prompts[i].name, name)) {
+            continue;
+        }
+        edited = btz_lab_field_edit(stage->arena, btz_json_at(server->pub.prompts, i), field, mode,
+                                    fragment->text, &why);
+        why = edited ? btz_lab_prompt_wrong(edited) : why;
+        if (why) {
+            break;
+        }
+        own_list(stage, &server->pub.prompts, server->server->prompts_json);
+        btz_json_replace_at((struct btz_json *)(uintptr_t)server->pub.prompts, i, edited);
+        return BTZ_OK;
+    }
+    return failed(stage, fragment, why, err);
+}
+
+static int into_template(struct btz_stage *stage, struct stage_server *server, size_t index,
+                         const struct btz_fragment *fragment, enum btz_fragment_mode mode,
+                         struct btz_err *err)
+{
+    struct btz_str field = btz_json_str(btz_json_getz(fragment->at, "field"));
+    const char *why = NULL;
+    const struct btz_json *edited = btz_lab_field_edit(
+        stage->arena, btz_json_at(server->pub.templates, index), field, mode, fragment->text, &why);
+
+    if (!edited) {
+        return failed(stage, fragment, why, err);
+    }
+    own_list(stage, &server->pub.templates, server->server->templates_json);
+    btz_json_replace_at((struct btz_json *)(uintptr_t)server->pub.templates, index, edited);
+    return BTZ_OK;
+}
+
 static int into_resource(struct btz_stage *stage, struct stage_server *server,
                          const struct btz_fragment *fragment, enum btz_fragment_mode mode,
                          struct btz_err *err)
@@ -81,6 +126,11 @@ static int into_resource(struct btz_stage *stage, struct stage_server *server,
         /* The list was made for this stage (stage.c). */
         btz_json_replace_at((struct btz_json *)(uintptr_t)server->pub.resources, i, edited);
         return BTZ_OK;
+    }
+    for (size_t i = 0; i < server->server->template_count; i++) {
+        if (btz_str_eq(server->server->templates[i].uri, uri)) {
+            return into_template(stage, server, i, fragment, mode, err);
+        }
     }
     return failed(stage, fragment, "the stage has no such resource", err);
 }
@@ -112,6 +162,8 @@ int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err)
         } else if (btz_json_getz(fragment->at, "resource") &&
                    btz_json_getz(fragment->at, "field")) {
             code = into_resource(stage, server, fragment, mode, err);
+        } else if (btz_json_getz(fragment->at, "prompt") && btz_json_getz(fragment->at, "field")) {
+            code = into_prompt(stage, server, fragment, mode, err);
         }
         if (code != BTZ_OK) {
             return code;

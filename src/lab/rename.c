@@ -1,5 +1,5 @@
-/* New names for servers, tools and labels, for the test that names decide nothing. Scripts and
- * oracles keep the names as written; everything that a model may see has the new ones. */
+/* New names for servers, tools, prompts and labels, for the test that names decide nothing. Scripts
+ * and oracles keep the names as written; everything that a model may see has the new ones. */
 #include <ctype.h>
 
 #include "lab/lab_int.h"
@@ -12,8 +12,8 @@ static struct btz_str new_name(struct btz_lab *lab, struct btz_rng *rng, char jo
         joint, btz_words_thing.items[btz_rng_below(rng, btz_words_thing.count)], number);
 }
 
-/* The new name of a word of text: server ids and labels with a hyphen, tool names with an
- * underscore. Others are plain words ("add", "recall"), which stay. */
+/* The new name of a word of text: server ids and labels with a hyphen, names of tools and
+ * prompts with an underscore. Others are plain words ("add", "recall"), which stay. */
 static bool lookup(const struct btz_lab *lab, struct btz_str word, struct btz_str *out)
 {
     for (size_t i = 0; i < btz_words_label.count; i++) {
@@ -32,6 +32,12 @@ static bool lookup(const struct btz_lab *lab, struct btz_str word, struct btz_st
         for (size_t t = 0; t < server->tool_count; t++) {
             if (btz_str_eq(server->tools[t].name, word) && memchr(word.ptr, '_', word.len)) {
                 *out = server->tools[t].shown;
+                return true;
+            }
+        }
+        for (size_t p = 0; p < server->prompt_count; p++) {
+            if (btz_str_eq(server->prompts[p].name, word) && memchr(word.ptr, '_', word.len)) {
+                *out = server->prompts[p].shown;
                 return true;
             }
         }
@@ -101,6 +107,31 @@ static const struct btz_json *renamed_value(struct btz_lab *lab, const struct bt
     return out;
 }
 
+static void rename_prompts(struct btz_lab *lab, struct server *server)
+{
+    struct btz_json *prompts = btz_json_new_array(lab->arena);
+
+    for (size_t i = 0; i < server->prompt_count; i++) {
+        struct prompt *prompt = &server->prompts[i];
+        const struct btz_json *old = btz_json_getz(prompt->definition, "arguments");
+        struct btz_json *definition =
+            (struct btz_json *)(uintptr_t)renamed_value(lab, prompt->definition);
+        struct btz_json *arguments =
+            (struct btz_json *)(uintptr_t)btz_json_getz(definition, "arguments");
+
+        btz_json_set_str(lab->arena, definition, "name", prompt->shown);
+        for (size_t a = 0; a < btz_json_count(old); a++) { /* names of parameters stay */
+            struct btz_json *argument = btz_json_shallow(lab->arena, btz_json_at(arguments, a));
+
+            btz_json_setz(lab->arena, argument, "name", btz_json_getz(btz_json_at(old, a), "name"));
+            btz_json_replace_at(arguments, a, argument);
+        }
+        prompt->definition = definition;
+        btz_json_push(lab->arena, prompts, definition);
+    }
+    server->prompts_json = prompts;
+}
+
 void btz_lab_rename(struct btz_lab *lab)
 {
     struct btz_rng rng = btz_rng_of(lab->rename_seed);
@@ -122,6 +153,9 @@ void btz_lab_rename(struct btz_lab *lab)
         for (size_t t = 0; t < server->tool_count; t++) {
             server->tools[t].shown = new_name(lab, &rng, '_', number++);
         }
+        for (size_t p = 0; p < server->prompt_count; p++) {
+            server->prompts[p].shown = new_name(lab, &rng, '_', number++);
+        }
     }
     for (size_t s = 0; s < lab->server_count; s++) {
         struct server *server = lab->servers[s];
@@ -138,5 +172,6 @@ void btz_lab_rename(struct btz_lab *lab)
             btz_json_push(lab->arena, tools, definition);
         }
         server->tools_json = tools;
+        rename_prompts(lab, server);
     }
 }

@@ -17,7 +17,7 @@ int btz_stage_run(struct run *run, const struct script *script, int function,
     code = btz_lua_run(lab->lua, function, args, count, budget, run->stage->arena, &value, &reason);
     lab->run = NULL;
     if (code != BTZ_OK && btz_lua_raised(lab->lua) == &btz_lab_fail_raised &&
-        run->mode == RUN_CALL) {
+        (run->mode == RUN_CALL || run->mode == RUN_COMPLETE)) {
         code = BTZ_EDENIED; /* fail() is an answer, not a fault */
     }
     if (code == BTZ_OK || code == BTZ_EDENIED) {

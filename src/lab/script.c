@@ -26,12 +26,16 @@ static const char refused; /* raised when load.err holds the message */
 
 const struct btz_lua_budget btz_lab_load_budget = {20000000, 64u << 20, 20000000};
 
-/* Where functions may stand; # is a position. */
+/* Where functions may stand; # is a position, * any name. */
 static const char *const function_paths[] = {
     "server:/base",
     "server:/seed",
     "server:/tools/#/handler",
     "server:/resources/#/read",
+    "server:/prompts/#/get",
+    "server:/prompts/#/arguments/#/complete",
+    "server:/templates/#/read",
+    "server:/templates/#/complete/*",
     "attack:/variants/#/seed",
     "attack:/variants/#/utility",
     "attack:/variants/#/oracle",
@@ -44,6 +48,8 @@ static const char *const list_paths[] = {
     "server:/tools",
     "server:/resources",
     "server:/prompts",
+    "server:/prompts/#/arguments",
+    "server:/templates",
     "attack:/variants",
     "attack:/variants/#/revisions",
     "attack:/variants/#/carriers",
@@ -69,6 +75,8 @@ static bool path_matches(const char *pattern, const char *kind, const char *path
     for (pattern += len + 1; *pattern; pattern++) {
         if (*pattern == '#' && isdigit((unsigned char)*path)) {
             path += strspn(path, "0123456789");
+        } else if (*pattern == '*' && *path && *path != '/') {
+            path += strcspn(path, "/");
         } else if (*pattern != *path++) {
             return false;
         }
@@ -472,8 +480,9 @@ static struct pack_file *find_file(struct pack *pack, const char *name)
     return NULL;
 }
 
-/* require("lib.name"): what lib/name.lua of the same pack returned, frozen; else that of the first
- * pack loaded, which is the core pack, so that other packs can use its libraries. */
+/*@ require("lib.name") -> table
+ * What `lib/name.lua` of the same pack returned, frozen; else that of the core pack. Stands at
+ * the top of a file. */
 static int require(lua_State *L)
 {
     struct btz_lab *lab = btz_lua_owner(L);

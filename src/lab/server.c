@@ -96,7 +96,8 @@ static int add_resource(struct btz_lab *lab, struct server *server, size_t index
     return BTZ_OK;
 }
 
-/* {id, title, instructions, tools, resources} in MCP's shapes, each tool with its sink. */
+/* {id, title, instructions, tools, resources, prompts, templates} in MCP's shapes, each tool with
+ * its sink. */
 static void make_shown(struct btz_lab *lab, struct server *server)
 {
     struct btz_arena *arena = lab->arena;
@@ -120,6 +121,8 @@ static void make_shown(struct btz_lab *lab, struct server *server)
     btz_json_setz(arena, shown, "instructions", btz_json_getz(data, "instructions"));
     btz_json_setz(arena, shown, "tools", with_sinks);
     btz_json_setz(arena, shown, "resources", btz_json_getz(data, "resources"));
+    btz_json_setz(arena, shown, "prompts", server->prompts_json);
+    btz_json_setz(arena, shown, "templates", server->templates_json);
     server->tools_json = tools;
     server->shown = shown;
 }
@@ -222,6 +225,8 @@ int btz_lab_server_add(struct btz_lab *lab, struct script *script, struct btz_er
         server->resource_count++;
         code = add_resource(lab, server, i, btz_json_at(resources, i), err);
     }
+    code = code == BTZ_OK ? btz_lab_prompts_add(lab, server, err) : code;
+    code = code == BTZ_OK ? btz_lab_templates_add(lab, server, err) : code;
     if (code == BTZ_OK) {
         make_shown(lab, server);
         code = make_base(lab, server, err);

@@ -33,6 +33,8 @@ void btz_stage_add_server(struct btz_stage *stage, const struct server *server,
         }
     }
     s->pub.resources = resources;
+    s->pub.prompts = server->prompts_json;
+    s->pub.templates = server->templates_json;
 }
 
 /* The servers' seeded world, and markers whose values it does not hold. */
@@ -123,21 +125,22 @@ static int seed_variant(struct btz_stage *stage, struct btz_err *err)
     return code;
 }
 
-/* Tools in an address or trigger have the names that a model sees. */
+/* Tools and prompts in an address or trigger have the names that a model sees. */
 static const struct btz_json *visible(struct btz_stage *stage, const struct btz_json *place)
 {
-    static const char *const keys[] = {"tool", "result"};
+    static const char *const keys[] = {"tool", "result", "prompt"};
     struct server *server =
         btz_lab_server_of(stage->lab, btz_json_str(btz_json_getz(place, "server")));
     struct btz_json *copy = NULL;
 
-    for (size_t i = 0; stage->lab->rename_seed && server && i < 2; i++) {
+    for (size_t i = 0; stage->lab->rename_seed && server && i < 3; i++) {
         struct btz_str name = btz_json_str(btz_json_getz(place, keys[i]));
-        struct tool *tool = name.len > 0 ? btz_lab_tool_of(server, name) : NULL;
+        struct tool *tool = name.len > 0 && i < 2 ? btz_lab_tool_of(server, name) : NULL;
+        struct prompt *prompt = name.len > 0 && i == 2 ? btz_lab_prompt_of(server, name) : NULL;
 
-        if (tool) {
+        if (tool || prompt) {
             copy = copy ? copy : btz_json_shallow(stage->arena, place);
-            btz_json_set_str(stage->arena, copy, keys[i], tool->shown);
+            btz_json_set_str(stage->arena, copy, keys[i], tool ? tool->shown : prompt->shown);
         }
     }
     return copy ? copy : place;

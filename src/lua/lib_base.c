@@ -36,6 +36,8 @@ void btz_lua_push_text(lua_State *L, int index)
     lua_pushstring(L, btz_lua_is_null(L, index) ? "null" : luaL_typename(L, index));
 }
 
+/*@ tostring(v) -> text
+ * A table is `table`: no address is shown. */
 static int base_tostring(lua_State *L)
 {
     luaL_checkany(L, 1);
@@ -64,6 +66,8 @@ static int pairs_step(lua_State *L)
     }
 }
 
+/*@ pairs(t)
+ * Goes in the order of keys: numbers, then strings by bytes, then booleans. */
 static int base_pairs(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -75,6 +79,8 @@ static int base_pairs(lua_State *L)
     return 3;
 }
 
+/*@ next(t, key?) -> key, value or nil
+ * In the order of `pairs`. */
 static int base_next(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -107,6 +113,8 @@ static int pcall_end(lua_State *L, int status, lua_KContext context)
     return lua_gettop(L);
 }
 
+/*@ pcall(f, ...) -> boolean, ...
+ * Nests at most 100 deep. It catches `fail` like any error, but not a budget that ran out. */
 static int base_pcall(lua_State *L)
 {
     luaL_checkany(L, 1);
@@ -139,6 +147,9 @@ static bool metamethod_allowed(const char *name)
 
 /* The metatable in force is a copy, so that what was checked cannot be changed afterwards;
  * getmetatable gives the original. */
+/*@ setmetatable(t, meta) -> t
+ * Once per table, with a checked copy of `meta`: `__gc`, `__close`, `__mode`, `__metatable` and
+ * `__pairs` are refused. */
 static int base_setmetatable(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
@@ -169,6 +180,8 @@ static int base_setmetatable(lua_State *L)
     return 1;
 }
 
+/*@ rawlen(v) -> integer
+ * Length of a table or text. */
 static int base_rawlen(lua_State *L)
 {
     luaL_argcheck(L, lua_istable(L, 1) || lua_type(L, 1) == LUA_TSTRING, 1,
@@ -202,16 +215,26 @@ static int mark(lua_State *L, bool array)
     return 1;
 }
 
+/*@ list(t) -> t
+ * Marks a table as a JSON array; needed only where it may be empty. */
 static int base_list(lua_State *L)
 {
     return mark(L, true);
 }
 
+/*@ object(t) -> t
+ * Marks a table as a JSON object. */
 static int base_object(lua_State *L)
 {
     return mark(L, false);
 }
 
+/*@ ipairs(t); type(v); tonumber(v, base?); select(n, ...); rawequal(a, b); getmetatable(t)
+ * As in Lua 5.4. */
+/*@ error(v, level?); assert(v, message?)
+ * As in Lua 5.4: a fault of the script, not an answer; `fail` is that. */
+/*@ null
+ * JSON's null. It is true in a condition: compare with `== null`. */
 void btz_lua_open_base(lua_State *L)
 {
     static const luaL_Reg own[] = {
@@ -251,6 +274,10 @@ static void take(lua_State *L, const char *name, lua_CFunction open, const char 
     lua_pop(L, 1);
 }
 
+/*@ math.floor(x); math.ceil(x); math.min(x, ...); math.max(x, ...); math.abs(x)
+ * As in Lua 5.4. */
+/*@ math.tointeger(x); math.huge; math.pi
+ * As in Lua 5.4. */
 void btz_lua_open_math(lua_State *L)
 {
     static const char *const names[] = {"floor",     "ceil", "min", "max", "abs",

@@ -1,6 +1,8 @@
 /* json.encode and json.decode. */
 #include "lua/host_int.h"
 
+/*@ json.encode(v) -> text
+ * Compact JSON; members in the order of keys. */
 static int json_encode(lua_State *L)
 {
     struct btz_arena *arena = btz_lua_of(L)->scratch;
@@ -16,6 +18,8 @@ static int json_encode(lua_State *L)
     return 1;
 }
 
+/*@ json.decode(s) -> value
+ * A text that is not JSON is an error. */
 static int json_decode(lua_State *L)
 {
     struct btz_arena *arena = btz_lua_of(L)->scratch;

@@ -136,6 +136,8 @@ static size_t check_from(lua_State *L, int index, struct btz_str text)
     return (size_t)from - 1;
 }
 
+/*@ re.find(s, pattern, from?) -> first, last, captures... or nil
+ * Patterns are PCRE2 with limits on work; it is charged to the budget. */
 static int re_find(lua_State *L)
 {
     struct btz_str text = check_text(L, 1);
@@ -155,6 +157,8 @@ static int re_find(lua_State *L)
     return 1 + (int)match.count;
 }
 
+/*@ re.match(s, pattern, from?) -> captures... or nil
+ * The whole match if the pattern has no group; a group that took no part is `false`. */
 static int re_match(lua_State *L)
 {
     struct btz_str text = check_text(L, 1);
@@ -176,6 +180,8 @@ static int re_match(lua_State *L)
     return (int)match.count - 1;
 }
 
+/*@ re.all(s, pattern) -> list
+ * Whole matches, the one capture of each, or a list of captures for each. */
 static int re_all(lua_State *L)
 {
     struct btz_str text = check_text(L, 1);
@@ -227,6 +233,8 @@ static void add_replacement(lua_State *L, luaL_Buffer *out, struct btz_str with,
     }
 }
 
+/*@ re.sub(s, pattern, replacement, limit?) -> text, count
+ * `%0` to `%9` in the replacement are groups, `%%` is a percent sign. */
 static int re_sub(lua_State *L)
 {
     struct btz_str text = check_text(L, 1);
@@ -258,6 +266,8 @@ static int re_sub(lua_State *L)
     return 2;
 }
 
+/*@ re.split(s, pattern) -> list
+ * The pieces between matches. */
 static int re_split(lua_State *L)
 {
     struct btz_str text = check_text(L, 1);

@@ -14,6 +14,8 @@ static lua_Integer position(lua_Integer pos, size_t len)
     return -(lua_Unsigned)pos > len ? 0 : (lua_Integer)len + pos + 1;
 }
 
+/*@ string.byte(s, i?, j?) -> integers
+ * At most 4096 at once. */
 static int string_byte(lua_State *L)
 {
     size_t len;
@@ -37,6 +39,8 @@ static int string_byte(lua_State *L)
     return (int)(to - from) + 1;
 }
 
+/*@ string.rep(s, n, sep?) -> text
+ * The result counts against the budget of bytes. */
 static int string_rep(lua_State *L)
 {
     size_t len;
@@ -73,6 +77,8 @@ static int string_rep(lua_State *L)
 
 /* The upvalue is the standard function. %p would show addresses; values other than numbers and
  * strings are turned into our own text first. */
+/*@ string.format(format, ...) -> text
+ * Without `%p`. */
 static int string_format(lua_State *L)
 {
     size_t len;
@@ -101,6 +107,10 @@ static int string_format(lua_State *L)
     return 1;
 }
 
+/*@ string.len(s); string.sub(s, i, j?); string.lower(s); string.upper(s)
+ * As in Lua 5.4, also as methods (`s:lower()`). Lua patterns are not there: use `re` and `text`. */
+/*@ string.char(...); string.reverse(s)
+ * As in Lua 5.4. */
 void btz_lua_open_string(lua_State *L)
 {
     static const luaL_Reg own[] = {{"byte", string_byte}, {"rep", string_rep}, {NULL, NULL}};
@@ -160,6 +170,8 @@ static int utf8_codepoint(lua_State *L)
     return charged(L);
 }
 
+/*@ utf8.char(...); utf8.codepoint(s, i?, j?); utf8.len(s, i?, j?); utf8.offset(s, n, i?)
+ * As in Lua 5.4; `codepoint` takes at most 4096 bytes at once. */
 void btz_lua_open_utf8(lua_State *L)
 {
     static const struct {

@@ -20,6 +20,8 @@ static lua_Integer for_writing(lua_State *L)
     return (lua_Integer)lua_rawlen(L, 1);
 }
 
+/*@ table.insert(t, position?, v)
+ * As in Lua 5.4. */
 static int table_insert(lua_State *L)
 {
     lua_Integer len = for_writing(L);
@@ -41,6 +43,8 @@ static int table_insert(lua_State *L)
     return 0;
 }
 
+/*@ table.remove(t, position?) -> value
+ * As in Lua 5.4. */
 static int table_remove(lua_State *L)
 {
     lua_Integer len = for_writing(L);
@@ -64,6 +68,8 @@ static int table_remove(lua_State *L)
     return 1;
 }
 
+/*@ table.concat(t, sep?, i?, j?) -> text
+ * As in Lua 5.4. */
 static int table_concat(lua_State *L)
 {
     size_t sep_len;
@@ -106,6 +112,8 @@ static int table_concat(lua_State *L)
     return 1;
 }
 
+/*@ table.unpack(t, i?, j?) -> values
+ * At most 250 values. */
 static int table_unpack(lua_State *L)
 {
     lua_Integer from;
@@ -176,6 +184,8 @@ static void merge(lua_State *L, int from, int to, lua_Integer low, lua_Integer m
 
 /* A stable merge sort on copies: an inconsistent comparing function gives some order, and can
  * neither make it run longer nor reach outside the list. */
+/*@ table.sort(t, less?)
+ * Stable; an inconsistent comparison gives some order. */
 static int table_sort(lua_State *L)
 {
     lua_Integer len = for_writing(L);

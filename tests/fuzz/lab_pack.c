@@ -15,7 +15,15 @@ static const char desk[] =
     "},"
     " resources = { { uri = 'desk://notes', name = 'N', description = 'N.', mimeType = "
     "'text/plain',"
-    "   read = function(w) return json.encode(w:get('notes')) end } }, prompts = {} }";
+    "   read = function(w) return json.encode(w:get('notes')) end } },"
+    " templates = { { uri = 'desk://notes/{name}', name = 'N', description = 'N.', mimeType = "
+    "'text/plain',"
+    "   complete = { name = function(w) return w:keys('notes') end },"
+    "   read = function(w, vars) return w:get('notes', vars.name) or fail('none') end } },"
+    " prompts = { { name = 'sum_up', title = 'S', description = 'Sums up.',"
+    "   arguments = { { name = 'note', description = 'N.', required = true,"
+    "     complete = function(w) return w:keys('notes') end } },"
+    "   get = function(w, args) return w:get('notes', args.note) or fail('none') end } } }";
 
 static const char post[] =
     "return server { id = 'post', title = 'Post', instructions = '',"
@@ -26,6 +34,44 @@ static const char post[] =
     "   annotations = {}, sink = 'post.sent',"
     "   handler = function(w, args) w:sink('post.sent', args) return w:id('card') end } },"
     " resources = {}, prompts = {} }";
+
+static void play_prompts(struct btz_stage *stage, size_t server)
+{
+    const struct btz_stage_server *s = btz_stage_server_at(stage, server);
+    const struct btz_json *result;
+
+    for (size_t p = 0; p < btz_json_count(s->prompts) && p < 4; p++) {
+        const struct btz_json *prompt = btz_json_at(s->prompts, p);
+        const struct btz_json *arguments = btz_json_getz(prompt, "arguments");
+        struct btz_str name = btz_json_str(btz_json_getz(prompt, "name"));
+        struct btz_json *ref = btz_json_new_object(stage->arena);
+        struct btz_json *given = btz_json_new_object(stage->arena);
+
+        btz_json_set_strz(stage->arena, ref, "type", "ref/prompt");
+        btz_json_set_str(stage->arena, ref, "name", name);
+        for (size_t a = 0; a < btz_json_count(arguments) && a < 4; a++) {
+            struct btz_str argument =
+                btz_json_str(btz_json_getz(btz_json_at(arguments, a), "name"));
+
+            (void)!btz_stage_complete(stage, server, ref, argument, BTZ_STR("a"), given, &result,
+                                      NULL);
+            btz_json_set(stage->arena, given, argument,
+                         btz_json_new_str(stage->arena, BTZ_STR("a")));
+        }
+        (void)!btz_stage_prompt(stage, server, name, given, 1, &result, NULL);
+    }
+    for (size_t t = 0; t < btz_json_count(s->templates) && t < 4; t++) {
+        struct btz_str uri =
+            btz_json_str(btz_json_getz(btz_json_at(s->templates, t), "uriTemplate"));
+        struct btz_json *ref = btz_json_new_object(stage->arena);
+
+        btz_json_set_strz(stage->arena, ref, "type", "ref/resource");
+        btz_json_set_str(stage->arena, ref, "uri", uri);
+        (void)!btz_stage_complete(stage, server, ref, BTZ_STR("name"), BTZ_STR("a"), NULL, &result,
+                                  NULL);
+        (void)!btz_stage_read(stage, server, uri, 1, &result, NULL);
+    }
+}
 
 static void play(struct btz_stage *stage)
 {
@@ -42,6 +88,7 @@ static void play(struct btz_stage *stage)
 
             (void)!btz_stage_call(stage, s, name, NULL, 1, &result, NULL);
         }
+        play_prompts(stage, s);
     }
     (void)!btz_stage_oracle(stage, empty, empty, &verdict, NULL);
     (void)!btz_stage_utility(stage, empty, empty, &useful, NULL);

@@ -252,17 +252,80 @@ static void keep(struct play *play, const char *where, const struct btz_json *wa
     }
 }
 
-/* A call with "resource" reads that instead. */
+static const struct btz_json *as_result(struct play *play, struct btz_str text, bool error)
+{
+    struct btz_json *part = btz_json_new_object(play->arena);
+    struct btz_json *content = btz_json_new_array(play->arena);
+    struct btz_json *out = btz_json_new_object(play->arena);
+
+    btz_json_set_str(play->arena, part, "text", text);
+    btz_json_push(play->arena, content, part);
+    btz_json_setz(play->arena, out, "content", content);
+    btz_json_set_bool(play->arena, out, "isError", error);
+    return out;
+}
+
+/* The texts of a prompt's messages, each on lines of its own behind its role. */
+static struct btz_str messages_text(struct play *play, const struct btz_json *result)
+{
+    const struct btz_json *messages = btz_json_getz(result, "messages");
+    struct btz_str out = btz_str_of("");
+
+    for (size_t i = 0; i < btz_json_count(messages); i++) {
+        const struct btz_json *message = btz_json_at(messages, i);
+        struct btz_str text = btz_json_str(btz_json_pointer(message, BTZ_STR("/content/text")));
+
+        out =
+            btz_arena_printf(play->arena, "%.*s%s%.*s: %.*s", BTZ_FMT(out), i ? "\n" : "",
+                             BTZ_FMT(btz_json_str(btz_json_getz(message, "role"))), BTZ_FMT(text));
+    }
+    return out;
+}
+
+static struct btz_str values_text(struct play *play, const struct btz_json *values)
+{
+    struct btz_str out = btz_str_of("");
+
+    for (size_t i = 0; i < btz_json_count(values); i++) {
+        out = btz_arena_printf(play->arena, "%.*s%s%.*s", BTZ_FMT(out), i ? "\n" : "",
+                               BTZ_FMT(btz_json_str(btz_json_at(values, i))));
+    }
+    return out;
+}
+
+/* A call with "resource" reads that instead, one with "prompt" gets that with "args", and one with
+ * "complete" asks for the values of "argument". What the peer may not do is an error result. */
 static int perform(struct play *play, struct btz_str tool, const struct btz_json *call,
                    const struct btz_json **result, struct btz_err *err)
 {
+    const struct btz_json *args = filled_value(play, btz_json_getz(call, "args"));
     const struct btz_json *uri = btz_json_getz(call, "resource");
+    const struct btz_json *prompt = btz_json_getz(call, "prompt");
+    const struct btz_json *ref = btz_json_getz(call, "complete");
+    const struct btz_json *value = NULL;
+    int code;
 
-    if (!uri) {
-        return btz_stage_call(play->stage, 0, tool, filled_value(play, btz_json_getz(call, "args")),
-                              play->event, result, err);
+    if (uri) {
+        code = btz_stage_read(play->stage, 0, filled(play, btz_json_str(uri)), play->event, &value,
+                              err);
+        *result = value;
+    } else if (prompt) {
+        code =
+            btz_stage_prompt(play->stage, 0, btz_json_str(prompt), args, play->event, &value, err);
+        *result = code == BTZ_OK ? as_result(play, messages_text(play, value), false) : NULL;
+    } else if (ref) {
+        code =
+            btz_stage_complete(play->stage, 0, ref, btz_json_str(btz_json_getz(call, "argument")),
+                               btz_json_str(btz_json_getz(call, "value")), args, &value, err);
+        *result = code == BTZ_OK ? as_result(play, values_text(play, value), false) : NULL;
+    } else {
+        return btz_stage_call(play->stage, 0, tool, args, play->event, result, err);
     }
-    return btz_stage_read(play->stage, 0, btz_json_str(uri), play->event, result, err);
+    if (code == BTZ_ENOTFOUND || code == BTZ_EINVAL) {
+        *result = as_result(play, btz_arena_dup(play->arena, btz_str_of(err->msg)), true);
+        return BTZ_OK;
+    }
+    return code;
 }
 
 struct btz_str play_call(struct play *play, struct btz_str tool, const struct btz_json *call)
@@ -486,9 +549,9 @@ void play_tool(struct play *play, struct btz_str tool, const struct btz_json *ta
     play_end(play);
 }
 
-const struct btz_json *play_load(struct btz_arena *arena, const char *name)
+const struct btz_json *play_load(struct btz_arena *arena, const char *folder, const char *name)
 {
-    struct btz_str path = btz_arena_printf(arena, "%s/tests/packs/tools/%s", BTZ_SOURCE_DIR, name);
+    struct btz_str path = btz_arena_printf(arena, "%s/%s", folder, name);
     const struct btz_json *out = NULL;
     FILE *file = fopen(path.ptr, "rb");
     struct btz_err err;

@@ -35,7 +35,7 @@ void play_tool(struct play *play, struct btz_str tool, const struct btz_json *ta
 /* Only the part `two`: two arguments give two right results. */
 void play_two(struct play *play, struct btz_str tool, const struct btz_json *table);
 
-/* Parses a file of tests/packs/tools; aborts with a message if it is not there or no JSON. */
-const struct btz_json *play_load(struct btz_arena *arena, const char *name);
+/* Parses a table; aborts with a message if it is not there or no JSON. */
+const struct btz_json *play_load(struct btz_arena *arena, const char *folder, const char *name);
 
 #endif

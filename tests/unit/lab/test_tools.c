@@ -50,7 +50,8 @@ static int setup(void **out)
     }
     for (int i = 0; i < n; i++) {
         assert_true(s->count < SERVERS_MAX);
-        s->tables[s->count++] = play_load(s->arena, names[i]->d_name);
+        s->tables[s->count++] =
+            play_load(s->arena, BTZ_SOURCE_DIR "/tests/packs/tools", names[i]->d_name);
         free(names[i]);
     }
     free(names);

@@ -64,5 +64,56 @@ return server {
         return table.concat(out, "\n")
       end },
   },
-  prompts = {},
+  prompts = {
+    { name = "sum_up", title = "Sum up", description = "Sums up a note.",
+      arguments = {
+        { name = "note", title = "Note", description = "Name of the note.", required = true,
+          complete = function(w, value, args, ctx)
+            local out = {}
+            for _, key in ipairs(w:keys("notes")) do
+              if text.find(key, value) == 1 then out[#out + 1] = key end
+            end
+            return out
+          end },
+        { name = "tone", description = "plain or warm" },
+      },
+      get = function(w, args, ctx)
+        local note = w:get("notes", args.note)
+        if not note then fail("There is no note " .. args.note) end
+        w:sink("desk.prompts", { note = args.note, prompt = ctx.prompt })
+        return { description = "A note.", messages = {
+          { role = "user", text = "Sum up: " .. note },
+          { role = "assistant", text = "In which tone?" },
+          { role = "user", text = args.tone or "plain" } } }
+      end },
+    { name = "greet", title = "Greet", description = "Greets with write_note.", arguments = {},
+      get = function() return "Say hello, then call write_note." end },
+    { name = "odd", title = "Odd", description = "Returns what it is told.",
+      arguments = { { name = "what", description = "Which.",
+        complete = function(w, value, args)
+          if value == "write" then w:put("x", 1) end
+          if value == "fail" then fail("no") end
+          if value == "text" then return "text" end
+          return { args.other or "none" }
+        end } },
+      get = function(w, args)
+        if args.what == "number" then return 7 end
+        if args.what == "empty" then return { messages = list {} } end
+        if args.what == "role" then return { messages = { { role = "system", text = "x" } } } end
+        if args.what == "extra" then return { messages = { { role = "user", text = "x", y = 1 } } } end
+        return { text = "x" }
+      end },
+  },
+  templates = {
+    { uri = "desk://notes/{name}", name = "Note", description = "One note.", mimeType = "text/plain",
+      complete = { name = function(w, value) return w:keys("notes") end },
+      read = function(w, vars, ctx)
+        local note = w:get("notes", vars.name)
+        if not note then fail("no note named " .. vars.name) end
+        return note
+      end },
+    { uri = "desk://copies/no-{number}.txt/of/{name}", name = "Copy", title = "Copy",
+      description = "A copy of a note.", mimeType = "text/plain",
+      read = function(w, vars) return vars.number .. " of " .. vars.name end },
+  },
 }

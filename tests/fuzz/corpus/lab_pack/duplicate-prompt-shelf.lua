@@ -1,0 +1,8 @@
+Sreturn server {
+  id = "shelf", title = "Shelf", instructions = "",
+  tools = {}, resources = {},
+  prompts = {
+    { name = "tidy", title = "Tidy", description = "Tidies.", arguments = {}, get = function(w, args, ctx) return "Tidy the shelf." end },
+    { name = "tidy", title = "Tidy", description = "Tidies.", arguments = {}, get = function(w, args, ctx) return "Tidy the shelf." end },
+  },
+}

@@ -1,0 +1,7 @@
+Sreturn server {
+  id = "shelf", title = "Shelf", instructions = "",
+  tools = {}, resources = {},
+  prompts = {
+    { name = "tidy", title = "Tidy", description = "Tidies.", arguments = {}, colour = "red", get = function(w, args, ctx) return "Tidy the shelf." end },
+  },
+}
