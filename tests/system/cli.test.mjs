@@ -37,9 +37,10 @@ test('lists have the shapes of the command line contract', async () => {
   const resources = await json('list', 'resources');
   const attacks = await json('list', 'attacks');
   const scenarios = await json('list', 'scenarios');
-  assert.deepEqual(servers.map((s) => s.id).sort(), ['addon-x', 'fs-workspace', 'mailroom', 'web-fetch']);
-  assert.equal(servers.reduce((n, s) => n + s.tools, 0), 21);
-  assert.equal(tools.length, 21);
+  assert.deepEqual(servers.map((s) => s.id).sort(), ['addon-x', 'calc-utils',
+    'fs-workspace', 'mailroom', 'package-index', 'shell-sandbox', 'weather-geo', 'web-fetch']);
+  assert.equal(servers.reduce((n, s) => n + s.tools, 0), 37);
+  assert.equal(tools.length, 37);
   for (const tool of tools) {
     assert.deepEqual(Object.keys(tool), ['server', 'name', 'read_only', 'destructive', 'sink']);
     assert.equal(typeof tool.read_only, 'boolean');
