@@ -410,6 +410,7 @@ static void test_old_endpoint(void **state)
         {"/m#f", NULL, false},
         {"/\\\\other.example", NULL, false},
         {"/m x", NULL, false},
+        {"/m\"x{}", NULL, false},
     };
     (void)state;
 
