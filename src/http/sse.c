@@ -7,6 +7,7 @@
 #include "http/sse_int.h"
 
 #define MAX_EVENT ((size_t)16 * 1024 * 1024)
+#define NOT_UTF8 "bytes that are not UTF-8"
 
 struct btz_sse_parser {
     size_t max;
@@ -183,12 +184,9 @@ static int take_text(struct btz_sse_parser *parser, struct btz_str *input)
             return refuse(parser, BTZ_ELIMIT, "a line is too long");
         }
         if (!btz_http_utf8_step(&parser->utf8, (unsigned char)input->ptr[len])) {
-            return refuse(parser, BTZ_EINVAL, "bytes that are not UTF-8");
+            return refuse(parser, BTZ_EINVAL, NOT_UTF8);
         }
         len++;
-    }
-    if (len < input->len && parser->utf8.more) {
-        return refuse(parser, BTZ_EINVAL, "bytes that are not UTF-8");
     }
     if (len) {
         btz_buf_add(&parser->line, input->ptr, len);
@@ -208,20 +206,17 @@ int btz_sse_parser_next(struct btz_sse_parser *parser, struct btz_str *input,
     }
     while (parser->err.code == BTZ_OK && !out && input->len) {
         char c = input->ptr[0];
+        bool skip = c == '\n' && parser->after_cr;
 
-        if (c == '\n' || c == '\r') {
-            bool skip = c == '\n' && parser->after_cr;
-
+        parser->after_cr = c == '\r';
+        if (c != '\n' && c != '\r') {
+            (void)take_text(parser, input);
+        } else if (parser->utf8.more) {
+            (void)refuse(parser, BTZ_EINVAL, NOT_UTF8);
+        } else {
             input->ptr++;
             input->len--;
-            parser->after_cr = c == '\r';
-            out = parser->utf8.more == 0 && !skip && end_line(parser, event);
-            if (parser->utf8.more) {
-                (void)refuse(parser, BTZ_EINVAL, "bytes that are not UTF-8");
-            }
-        } else {
-            parser->after_cr = false;
-            (void)take_text(parser, input);
+            out = !skip && end_line(parser, event);
         }
     }
     if (parser->err.code != BTZ_OK && err) {

@@ -291,12 +291,12 @@ const TROUBLE = ["\r", "\n", "\r\n", " ", "\t", "\0", ":", ",", ";", "0", "5", "
 
 /** One to three pieces put in, often at the start of a line; bytes taken out or a line repeated. */
 function spoil(text, next) {
-  for (let i = 1 + next(3); i > 0; i--) {
+  for (let i = 1 + (next(2) ? 0 : next(3)); i > 0; i--) {
     const starts = [...text.matchAll(/\r\n/g)].map((m) => m.index + 2);
     const at = starts.length > 0 && next(2) ? pick(next, starts) : next(text.length + 1);
-    const kind = next(4);
-    if (kind < 2) text = text.slice(0, at) + pick(next, TROUBLE) + text.slice(at + kind);
-    else if (kind === 2) text = text.slice(0, at) + text.slice(at + 1 + next(3));
+    const kind = next(7);
+    if (kind < 5) text = text.slice(0, at) + pick(next, TROUBLE) + text.slice(at + (kind === 4 ? 1 : 0));
+    else if (kind === 5) text = text.slice(0, at) + text.slice(at + 1 + next(3));
     else text = text.slice(0, at) + text.slice(at, text.indexOf("\r\n", at) + 2) + text.slice(at);
   }
   return text;
@@ -346,7 +346,7 @@ test("responses: what node refuses we refuse, and what we take node reads the sa
 test("generated requests, whole and spoilt", async (t) => {
   const peer = await nodeServer();
   try {
-    const cases = generate("Q", 1200, (next) => {
+    const cases = generate("Q", 1500, (next) => {
       const count = 1 + next(3);
       return Array.from({ length: count }, (_, i) => makeRequest(next, i === count - 1)).join("");
     });
@@ -363,7 +363,7 @@ test("generated requests, whole and spoilt", async (t) => {
 test("generated responses, whole and spoilt", async (t) => {
   const peer = await nodeClient();
   try {
-    const cases = generate("RRRH", 600, makeResponse);
+    const cases = generate("RRRH", 1000, makeResponse);
     for (const [i, verdict] of ask(cases).entries()) {
       assert.ok(verdict.ok || !cases[i].whole, `${show(cases[i].bytes)}: ${verdict.why}`);
     }

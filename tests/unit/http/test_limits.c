@@ -75,8 +75,11 @@ static void bodies(void **state)
     requests_give(
         &limits,
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nabcd"
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "4\r\nabcd\r\n0\r\n\r\n"
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n",
         "POST / [Host=a;Content-Length=4] len=4\n\"abcd\"\nend\n"
+        "POST / [Host=a;Transfer-Encoding=chunked] chunked\n\"abcd\"\nend\n"
         "POST / [Host=a;Transfer-Encoding=chunked] chunked\n\"abcd\"\nmore\neof EINVAL\n");
     http_gives(BTZ_HTTP_RESPONSES, &limits, false, S("HTTP/1.1 200 \r\n\r\nabcd"),
                "200  [] close\n\"abcd\"\nmore\neof whole\n");

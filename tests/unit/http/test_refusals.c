@@ -367,6 +367,7 @@ static void chunks(void **state)
         {T("5 \r\nhello\r\n0\r\n\r\n"), "EINVAL 400\n"},
         {T("5\t\r\nhello\r\n0\r\n\r\n"), "EINVAL 400\n"},
         {T("\r\nhello\r\n0\r\n\r\n"), "EINVAL 400\n"},
+        {T("\r\n\r\n"), "EINVAL 400\n"},
         {T("g\r\n"), "EINVAL 400\n"},
         {T("G\r\n"), "EINVAL 400\n"},
         {T("@\r\n"), "EINVAL 400\n"},

@@ -151,6 +151,7 @@ static void limits(void **state)
     sse_gives(10, S("event: abc\nid: abc\ndata: 1234\n\n"), "ELIMIT\n");
     sse_gives(10, S("id: abc\nid: abcdef\nid: a\n\ndata: 1234\ndata: 56\n\n"),
               "message id=a empty \"\"\nmessage id=a \"1234\n56\"\nmore\n");
+    sse_gives(10, S("id: abcde\nid: abcdef\ndata: 123\n\n"), "message id=abcdef \"123\"\nmore\n");
     sse_gives(10, S("data: ab\n\ndata: 78901\n\n"), "message id= \"ab\"\nELIMIT\n");
     /* Comments do not add up. */
     sse_gives(10, S(":\n:1\n:12\n:123\n:1234\n:12345\n:123456\ndata: x\n\n"),

@@ -134,9 +134,9 @@ static void nothing_breaks_out_of_its_field(void **state)
 static void start_lines_out_of_shape(void **state)
 {
     static const struct btz_str targets[] = {
-        {S("")},      {S("x")},    {S("*")},  {S("http://a/")}, {S("/ HTTP/1.1\r\nX: y")},
-        {S("/a b")},  {S("/#")},   {S("/%")}, {S("/\x00")},     {S("/\xc3\xa4")},
-        {S("/\r\n")}, {S("a:80")}, {S("?x")},
+        {S("")},          {S("x")},     {S("*")},    {S("http://a/")}, {S("/ HTTP/1.1\r\nX: y")},
+        {S("/a b")},      {S("/#")},    {S("/%")},   {"/%41", 3},      {S("/\x00")},
+        {S("/\xc3\xa4")}, {S("/\r\n")}, {S("a:80")}, {S("?x")},
     };
     static const struct btz_str methods[] = {
         {S("")}, {S("get")}, {S("FOO")}, {S("CONNECT")}, {S("GET /x HTTP/1.1\r\n")}, {S("G\x00T")}};
@@ -169,6 +169,10 @@ static void start_lines_out_of_shape(void **state)
             btz_str_is(hosts[i].name, "X") ? BTZ_OK : BTZ_EINVAL);
         btz_buf_reset(&out);
     }
+    two[1] = host;
+    assert_int_equal(
+        btz_http_write_request(&out, BTZ_STR("GET"), BTZ_STR("/"), two, 2, BTZ_STR_NONE),
+        BTZ_EINVAL);
     for (size_t i = 0; i < COUNT(statuses); i++) {
         assert_int_equal(btz_http_write_response(&out, statuses[i], NULL, 0, BTZ_STR_NONE),
                          BTZ_EINVAL);
