@@ -5,6 +5,7 @@
  *
  * Prints its URL as one line and ends with its standard input. Some tools have the names that the
  * official conformance suite asks for. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -397,6 +398,7 @@ int main(int argc, char **argv)
             return 2;
         }
     }
+    (void)signal(SIGPIPE, SIG_IGN);
     open_fixture(&f, &options);
     (void)printf("http://127.0.0.1:%u/mcp\n", (unsigned)btz_net_http_server_port(f.http));
     (void)fflush(stdout);
