@@ -26,85 +26,84 @@ static const struct btz_mcp_endpoint_options dual = {.no_get = false};
 static const struct btz_mcp_endpoint_options modern = {.server.revisions = BTZ_MCP_SET_MODERN};
 
 /* Status and code of each refusal, and which of two faults is named. */
+static const struct {
+    const char *fields, *body;
+    int status, code;
+    const char *id;
+} refusals[] = {
+    /* era: initialize with a modern claim or header */
+    {V "Mcp-Method: initialize\n", MODERN("1", "initialize", ""), 404, BTZ_MCP_E_METHOD, "1"},
+    {V, LEGACY("1", "initialize", ""), 400, BTZ_MCP_E_HEADER, "1"},
+    /* envelope */
+    {V "Mcp-Method: tools/list\n", LEGACY("1", "tools/list", ""), 400, BTZ_MCP_E_PARAMS, "1"},
+    {V, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}", 400, BTZ_MCP_E_PARAMS, "1"},
+    {V "Mcp-Method: tools/list\n",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":{"
+     "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}}}",
+     400, BTZ_MCP_E_PARAMS, "1"},
+    {V "Mcp-Method: tools/list\n",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":{"
+     "\"io.modelcontextprotocol/protocolVersion\":7,"
+     "\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
+     400, BTZ_MCP_E_PARAMS, "1"},
+    {"", LEGACY("1", "server/discover", ""), 400, BTZ_MCP_E_PARAMS, "1"},
+    /* version header, then method header, then a version that is served */
+    {"MCP-Protocol-Version: 2025-11-25\nMcp-Method: nope\n", MODERN("1", "tools/list", ""), 400,
+     BTZ_MCP_E_HEADER, "1"},
+    {V "Mcp-Method: tools/call\n", MODERN("1", "tools/list", ""), 400, BTZ_MCP_E_HEADER, "1"},
+    {V "Mcp-Method: Tools/List\n", MODERN("1", "tools/list", ""), 400, BTZ_MCP_E_HEADER, "1"},
+    {"MCP-Protocol-Version: 2031-01-01\nMcp-Method: tools/call\n",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{" BAD_VERSION_META "}}",
+     400, BTZ_MCP_E_HEADER, "1"},
+    {"MCP-Protocol-Version: 2031-01-01\nMcp-Method: tools/list\n",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{" BAD_VERSION_META "}}",
+     400, BTZ_MCP_E_VERSION, "1"},
+    {"",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{" BAD_VERSION_META "}}",
+     400, BTZ_MCP_E_VERSION, "1"},
+    /* headers that must be there */
+    {"Mcp-Method: tools/list\n", MODERN("1", "tools/list", ""), 400, BTZ_MCP_E_HEADER, "1"},
+    {V, MODERN("1", "tools/list", ""), 400, BTZ_MCP_E_HEADER, "1"},
+    {V V "Mcp-Method: tools/list\n", MODERN("1", "tools/list", ""), 400, BTZ_MCP_E_HEADER, "1"},
+    {V "Mcp-Method: tools/list\nMcp-Method: tools/list\n", MODERN("1", "tools/list", ""), 400,
+     BTZ_MCP_E_HEADER, "1"},
+    {V "Mcp-Method: tools/call\n", MODERN_CALL("1"), 400, BTZ_MCP_E_HEADER, "1"},
+    {V "Mcp-Method: tools/call\nMcp-Name: A\n", MODERN_CALL("1"), 400, BTZ_MCP_E_HEADER, "1"},
+    {V "Mcp-Method: tools/call\nMcp-Name: a\nMcp-Name: a\n", MODERN_CALL("1"), 400,
+     BTZ_MCP_E_HEADER, "1"},
+    {V "Mcp-Method: tools/call\nMcp-Name: =?base64?!?=\n", MODERN_CALL("1"), 400, BTZ_MCP_E_HEADER,
+     "1"},
+    {V "Mcp-Method: tools/call\nMcp-Name: =?base64?Yg==?=\n", MODERN_CALL("1"), 400,
+     BTZ_MCP_E_HEADER, "1"},
+    {V "Mcp-Method: tools/call\nMcp-Name: \xc3\xa9\n",
+     MODERN("1", "tools/call", ",\"name\":\"\xc3\xa9\""), 400, BTZ_MCP_E_HEADER, "1"},
+    {V "Mcp-Method: resources/read\nMcp-Name: u:2\n",
+     MODERN("1", "resources/read", ",\"uri\":\"u:1\""), 400, BTZ_MCP_E_HEADER, "1"},
+    /* method: after the headers */
+    {V "Mcp-Method: no/such\n", MODERN("\"x\"", "no/such", ""), 404, BTZ_MCP_E_METHOD, "\"x\""},
+    {V "Mcp-Method: ping\n", MODERN("1", "ping", ""), 404, BTZ_MCP_E_METHOD, "1"},
+    {V, MODERN("1", "no/such", ""), 400, BTZ_MCP_E_HEADER, "1"},
+    /* errors of a handler are no HTTP errors */
+    {V "Mcp-Method: tools/call\nMcp-Name: zz\n", MODERN("1", "tools/call", ",\"name\":\"zz\""), 200,
+     BTZ_MCP_E_PARAMS, "1"},
+    /* responses have no place */
+    {V, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", 400, BTZ_MCP_E_REQUEST, NULL},
+};
+
 static void refusals_in_order(void **state)
 {
-    static const struct {
-        const char *fields, *body;
-        int status, code;
-        const char *id;
-    } rows[] = {
-        /* era: initialize with a modern claim or header */
-        {V "Mcp-Method: initialize\n", MODERN("1", "initialize", ""), 404, BTZ_MCP_E_METHOD, "1"},
-        {V, LEGACY("1", "initialize", ""), 400, BTZ_MCP_E_HEADER, "1"},
-        /* envelope */
-        {V "Mcp-Method: tools/list\n", LEGACY("1", "tools/list", ""), 400, BTZ_MCP_E_PARAMS, "1"},
-        {V, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}", 400, BTZ_MCP_E_PARAMS, "1"},
-        {V "Mcp-Method: tools/list\n",
-         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":{"
-         "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}}}",
-         400, BTZ_MCP_E_PARAMS, "1"},
-        {V "Mcp-Method: tools/list\n",
-         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":{"
-         "\"io.modelcontextprotocol/protocolVersion\":7,"
-         "\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
-         400, BTZ_MCP_E_PARAMS, "1"},
-        {"", LEGACY("1", "server/discover", ""), 400, BTZ_MCP_E_PARAMS, "1"},
-        /* version header, then method header, then a version that is served */
-        {"MCP-Protocol-Version: 2025-11-25\nMcp-Method: nope\n", MODERN("1", "tools/list", ""), 400,
-         BTZ_MCP_E_HEADER, "1"},
-        {V "Mcp-Method: tools/call\n", MODERN("1", "tools/list", ""), 400, BTZ_MCP_E_HEADER, "1"},
-        {V "Mcp-Method: Tools/List\n", MODERN("1", "tools/list", ""), 400, BTZ_MCP_E_HEADER, "1"},
-        {"MCP-Protocol-Version: 2031-01-01\nMcp-Method: tools/call\n",
-         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{" BAD_VERSION_META
-         "}}",
-         400, BTZ_MCP_E_HEADER, "1"},
-        {"MCP-Protocol-Version: 2031-01-01\nMcp-Method: tools/list\n",
-         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{" BAD_VERSION_META
-         "}}",
-         400, BTZ_MCP_E_VERSION, "1"},
-        {"",
-         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{" BAD_VERSION_META
-         "}}",
-         400, BTZ_MCP_E_VERSION, "1"},
-        /* headers that must be there */
-        {"Mcp-Method: tools/list\n", MODERN("1", "tools/list", ""), 400, BTZ_MCP_E_HEADER, "1"},
-        {V, MODERN("1", "tools/list", ""), 400, BTZ_MCP_E_HEADER, "1"},
-        {V V "Mcp-Method: tools/list\n", MODERN("1", "tools/list", ""), 400, BTZ_MCP_E_HEADER, "1"},
-        {V "Mcp-Method: tools/list\nMcp-Method: tools/list\n", MODERN("1", "tools/list", ""), 400,
-         BTZ_MCP_E_HEADER, "1"},
-        {V "Mcp-Method: tools/call\n", MODERN_CALL("1"), 400, BTZ_MCP_E_HEADER, "1"},
-        {V "Mcp-Method: tools/call\nMcp-Name: A\n", MODERN_CALL("1"), 400, BTZ_MCP_E_HEADER, "1"},
-        {V "Mcp-Method: tools/call\nMcp-Name: a\nMcp-Name: a\n", MODERN_CALL("1"), 400,
-         BTZ_MCP_E_HEADER, "1"},
-        {V "Mcp-Method: tools/call\nMcp-Name: =?base64?!?=\n", MODERN_CALL("1"), 400,
-         BTZ_MCP_E_HEADER, "1"},
-        {V "Mcp-Method: tools/call\nMcp-Name: =?base64?Yg==?=\n", MODERN_CALL("1"), 400,
-         BTZ_MCP_E_HEADER, "1"},
-        {V "Mcp-Method: tools/call\nMcp-Name: \xc3\xa9\n",
-         MODERN("1", "tools/call", ",\"name\":\"\xc3\xa9\""), 400, BTZ_MCP_E_HEADER, "1"},
-        {V "Mcp-Method: resources/read\nMcp-Name: u:2\n",
-         MODERN("1", "resources/read", ",\"uri\":\"u:1\""), 400, BTZ_MCP_E_HEADER, "1"},
-        /* method: after the headers */
-        {V "Mcp-Method: no/such\n", MODERN("\"x\"", "no/such", ""), 404, BTZ_MCP_E_METHOD, "\"x\""},
-        {V "Mcp-Method: ping\n", MODERN("1", "ping", ""), 404, BTZ_MCP_E_METHOD, "1"},
-        {V, MODERN("1", "no/such", ""), 400, BTZ_MCP_E_HEADER, "1"},
-        /* errors of a handler are no HTTP errors */
-        {V "Mcp-Method: tools/call\nMcp-Name: zz\n", MODERN("1", "tools/call", ",\"name\":\"zz\""),
-         200, BTZ_MCP_E_PARAMS, "1"},
-        /* responses have no place */
-        {V, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", 400, BTZ_MCP_E_REQUEST, NULL},
-    };
 
     (void)state;
-    for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < 2 * sizeof(refusals) / sizeof(refusals[0]); i++) {
         struct btz_mcp_endpoint *endpoint = make_endpoint(i % 2 ? dual : modern);
 
         if (i % 2 == 0 && i / 2 == 1) { /* only modern: names what is served instead */
             btz_mcp_endpoint_free(endpoint);
             continue;
         }
-        http(endpoint, 9, "POST", "/mcp", with(POST_FIELDS, rows[i / 2].fields), rows[i / 2].body);
-        expect_error(endpoint, 9, rows[i / 2].status, rows[i / 2].code, rows[i / 2].id);
+        http(endpoint, 9, "POST", "/mcp", with(POST_FIELDS, refusals[i / 2].fields),
+             refusals[i / 2].body);
+        expect_error(endpoint, 9, refusals[i / 2].status, refusals[i / 2].code, refusals[i / 2].id);
         no_event(endpoint);
         assert_int_equal(btz_mcp_endpoint_exchanges(endpoint), 0);
         btz_mcp_endpoint_free(endpoint);
@@ -186,6 +185,33 @@ static void plain_answer(void **state)
     /* encoded names are compared decoded */
     POST(endpoint, 8, V "Mcp-Method: tools/call\nMcp-Name: =?base64?YQ==?=\n", MODERN_CALL("2"));
     take_event(endpoint, BTZ_MCP_SERVER_CALL, "a", &handle);
+    btz_mcp_endpoint_free(endpoint);
+}
+
+/* Asking for what the client did not declare is the one error of a handler with its own status. */
+static void undeclared_capability(void **state)
+{
+    struct btz_mcp_endpoint *endpoint = make_endpoint(dual);
+    struct btz_arena *arena = btz_arena_new();
+    struct btz_err err;
+    uint64_t handle;
+    uint64_t token;
+
+    (void)state;
+    POST(endpoint, 7, CALL_FIELDS, MODERN_CALL("1"));
+    token = take_event(endpoint, BTZ_MCP_SERVER_CALL, "a", &handle);
+    assert_int_equal(btz_mcp_server_reply_input(btz_mcp_endpoint_server(endpoint, handle), token,
+                                                json(arena, q("{'k':{'method':'roots/list'}}")),
+                                                BTZ_STR_NONE, &err),
+                     BTZ_EUNSUPPORTED);
+    expect_error(endpoint, 7, 400, BTZ_MCP_E_CAPABILITY, "1");
+    POST(endpoint, 7, CALL_FIELDS, MODERN_CALL("1"));
+    token = take_event(endpoint, BTZ_MCP_SERVER_CALL, "a", &handle);
+    assert_int_equal(btz_mcp_server_reply_error(btz_mcp_endpoint_server(endpoint, handle), token,
+                                                -5, BTZ_STR("own"), NULL),
+                     BTZ_OK);
+    expect_error(endpoint, 7, 200, -5, "1");
+    btz_arena_free(arena);
     btz_mcp_endpoint_free(endpoint);
 }
 
@@ -384,10 +410,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refusals_in_order), cmocka_unit_test(mirrored_arguments),
         cmocka_unit_test(any_headers),       cmocka_unit_test(plain_answer),
-        cmocka_unit_test(equal_ids),         cmocka_unit_test(streamed_answer),
-        cmocka_unit_test(closing_cancels),   cmocka_unit_test(notifications),
-        cmocka_unit_test(listening),         cmocka_unit_test(cursors),
-        cmocka_unit_test(only_modern),
+        cmocka_unit_test(equal_ids),         cmocka_unit_test(undeclared_capability),
+        cmocka_unit_test(streamed_answer),   cmocka_unit_test(closing_cancels),
+        cmocka_unit_test(notifications),     cmocka_unit_test(listening),
+        cmocka_unit_test(cursors),           cmocka_unit_test(only_modern),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
