@@ -455,8 +455,10 @@ static int object(lua_State *L, const luaL_Reg *methods, lua_CFunction index)
     return btz_lua_ref(L);
 }
 
-/*@ w:sql{ tables = , statement = , ... } -> table
- * Runs SQL over tables that stand in the world; see SQL below. (sql_bind.c) */
+/*@ w:sql { tables = "...", statement = "...", params = {...} } -> table
+ * In a handler, runs SQL over tables that stand in the world: see "SQL" above. Raises SQLite's
+ * message as a text. */
+
 void btz_lab_bind_open(struct btz_lab *lab)
 {
     static const luaL_Reg world[] = {

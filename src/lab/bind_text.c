@@ -115,7 +115,7 @@ static int text_contains(lua_State *L)
 }
 
 /*@ text.sha256(s) -> text
- * SHA-256 of the bytes of `s`, as 64 lower-case hexadecimal digits. */
+ * The SHA-256 of the bytes of `s`, as 64 lower-case hexadecimal digits. */
 static int text_sha256(lua_State *L)
 {
     struct btz_str text = argument(L, 1);

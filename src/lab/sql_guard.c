@@ -9,7 +9,7 @@
 
 enum {
     STEP = 50,          /* operations between two looks at the budget */
-    TIME_US = 1500000,  /* a last resort: SQL_STEPS_MAX comes first but for costly functions */
+    TIME_US = 4000000,  /* a last resort: SQL_STEPS_MAX comes first but for costly functions */
     CHANGE_SCHEMA = -1, /* what CREATE begins with: a row of the schema's table */
     PAGES_MAX = 4096    /* of 4096 bytes: what the tables may grow to */
 };
@@ -382,8 +382,8 @@ void btz_sql_guard_end(struct sql_guard *guard)
 int btz_sql_guard_error(const struct sql_guard *guard, struct btz_err *err)
 {
     switch (sqlite3_errcode(guard->db)) {
-    case SQLITE_NOMEM:
-        btz_panic("out of memory (SQLite)");
+    case SQLITE_NOMEM: /* also when the program for the statement grows over its limit */
+        return btz_err_set(err, BTZ_ELIMIT, "the statement is too complex");
     case SQLITE_INTERRUPT:
         return btz_err_set(err, BTZ_ELIMIT, "the statement takes too long");
     case SQLITE_CANTOPEN: /* a sorter or table in between that would go on in a file */

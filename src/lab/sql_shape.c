@@ -25,6 +25,12 @@ static size_t skip_to(struct btz_str text, size_t at, const char *end)
     return found < 0 ? text.len : at + (size_t)found + strlen(end);
 }
 
+/* Whether a closing quote stands for itself; there is no such thing for brackets. */
+static bool doubled(struct btz_str text, size_t at)
+{
+    return text.ptr[at] != ']' && at + 1 < text.len && text.ptr[at + 1] == text.ptr[at];
+}
+
 /* The next token from `*at` on; without bytes at all (NULL) at the end. Names and texts come
  * without their quotes: SQLite takes either as the name of a table. */
 static struct btz_str next_token(struct btz_str text, size_t *at)
@@ -43,6 +49,8 @@ static struct btz_str next_token(struct btz_str text, size_t *at)
             from = skip_to(text, from, "\n");
         } else if (btz_str_starts(rest, BTZ_STR("/*"))) {
             from = skip_to(text, from + 2, "*/");
+        } else if (btz_str_starts(rest, BTZ_STR("\xef\xbb\xbf"))) {
+            from += 3; /* a byte order mark is white space to SQLite */
         } else {
             break;
         }
@@ -53,10 +61,15 @@ static struct btz_str next_token(struct btz_str text, size_t *at)
     }
     c = text.ptr[from];
     if (c == '\'' || c == '"' || c == '`' || c == '[') {
-        char close[2] = {c == '[' ? ']' : c, '\0'};
+        char close = c == '[' ? ']' : c;
+        size_t end = from + 1;
 
-        *at = skip_to(text, from + 1, close);
-        return btz_str_sub(text, from + 1, *at > from + 2 ? *at - from - 2 : 0);
+        while (end < text.len && (text.ptr[end] != close || doubled(text, end))) {
+            end += text.ptr[end] == close ? 2 : 1;
+        }
+        end = end < text.len ? end : text.len;
+        *at = end < text.len ? end + 1 : end;
+        return btz_str_sub(text, from + 1, end - from - 1);
     }
     (*at)++;
     while (is_word(c) && *at < text.len && is_word(text.ptr[*at])) {
@@ -111,6 +124,13 @@ int btz_sql_shape_check(struct btz_str statement, struct btz_err *err)
         token = next_token(statement, &at);
         if (!token.ptr || !is_expression(statement, at)) {
             continue;
+        }
+        /* With a quote in it, a name could be written in ways that do not look alike. */
+        for (size_t i = 0; i < token.len; i++) {
+            if (strchr("'\"`[]", token.ptr[i])) {
+                return btz_err_set(err, BTZ_EDENIED,
+                                   "the name of a common table expression has a quote in it");
+            }
         }
         if (count == EXPRESSIONS_MAX) {
             return btz_err_set(err, BTZ_ELIMIT, "too many common table expressions: at most %d",

@@ -11,40 +11,33 @@ const char *btz_mcp_http_method_name(enum btz_mcp_http_method method)
     return names[method];
 }
 
-/* Visible ASCII only: what stands in a request line or a field that others might split. */
-static bool is_visible(struct btz_str s)
+/* Tries the parts that every request has. */
+static int check_request(struct btz_str host, struct btz_str target, struct btz_str authorization)
 {
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] < 0x21 || s.ptr[i] > 0x7E) {
-            return false;
-        }
-    }
-    return true;
-}
+    const struct btz_http_field fields[] = {{BTZ_STR("Host"), host},
+                                            {BTZ_STR("Authorization"), authorization}};
+    struct btz_buf scrap;
+    int rc;
 
-static bool is_printable(struct btz_str s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] < 0x20 || s.ptr[i] > 0x7E) {
-            return false;
-        }
-    }
-    return !s.len || (s.ptr[0] != ' ' && s.ptr[s.len - 1] != ' ');
+    btz_buf_init(&scrap, (size_t)64 * 1024);
+    rc = btz_http_write_request(&scrap, BTZ_STR("POST"), target, fields, authorization.len ? 2 : 1,
+                                BTZ_STR_NONE);
+    btz_buf_fini(&scrap);
+    return rc;
 }
 
 static int check_options(const struct btz_mcp_http_session_options *o, struct btz_err *err)
 {
-    if (!o->host.len || !is_visible(o->host)) {
-        return btz_err_set(err, BTZ_EINVAL, "an HTTP session needs a host in visible ASCII");
+    if (check_request(o->host, BTZ_STR("/"), BTZ_STR_NONE) != BTZ_OK) {
+        return btz_err_set(err, BTZ_EINVAL, "an HTTP session needs a host: name or name:port");
     }
-    if (o->target.len && (o->target.ptr[0] != '/' || !is_visible(o->target) ||
-                          btz_str_find(o->target, BTZ_STR("#")) >= 0)) {
+    if (o->target.len && check_request(o->host, o->target, BTZ_STR_NONE) != BTZ_OK) {
         return btz_err_set(err, BTZ_EINVAL,
-                           "the target of an HTTP session must begin with '/' and be visible ASCII "
-                           "without '#'");
+                           "the target of an HTTP session must be a path that begins with '/'");
     }
-    if (!is_printable(o->authorization)) {
-        return btz_err_set(err, BTZ_EINVAL, "the Authorization value must be printable ASCII");
+    if (check_request(o->host, BTZ_STR("/"), o->authorization) != BTZ_OK) {
+        return btz_err_set(err, BTZ_EINVAL,
+                           "the Authorization value cannot stand in a header field");
     }
     if (o->transport == BTZ_MCP_HTTP_SSE && o->client.mode != BTZ_MCP_CLIENT_LEGACY) {
         return btz_err_set(err, BTZ_EINVAL,

@@ -86,12 +86,26 @@ static int resolve(struct btz_buf *out, struct btz_str base, struct btz_str uri)
     return btz_buf_add_str(out, uri);
 }
 
+/* Only what can stand in a request line. */
+static int check_target(struct btz_mcp_http_session *session)
+{
+    const struct btz_http_field host = {BTZ_STR("Host"), session->options.host};
+    struct btz_buf scrap;
+    int rc;
+
+    btz_buf_init(&scrap, session->endpoint.max * 2);
+    rc = btz_http_write_request(&scrap, BTZ_STR("POST"), btz_buf_view(&session->endpoint), &host, 1,
+                                BTZ_STR_NONE);
+    btz_buf_fini(&scrap);
+    return rc;
+}
+
 static int read_endpoint(struct btz_mcp_http_session *session, struct btz_str uri)
 {
     bool https = session->options.https;
 
     for (size_t i = 0; i < uri.len; i++) {
-        if (uri.ptr[i] < 0x21 || uri.ptr[i] > 0x7E || uri.ptr[i] == '#' || uri.ptr[i] == '\\') {
+        if (uri.ptr[i] == '#' || uri.ptr[i] == '\\') {
             return BTZ_EINVAL;
         }
     }
@@ -99,7 +113,10 @@ static int read_endpoint(struct btz_mcp_http_session *session, struct btz_str ur
         !take_authority(&uri, session->options.host, https) || !uri.len) {
         return BTZ_EINVAL;
     }
-    return resolve(&session->endpoint, session->options.target, uri);
+    if (resolve(&session->endpoint, session->options.target, uri) != BTZ_OK) {
+        return BTZ_ELIMIT;
+    }
+    return check_target(session);
 }
 
 void btz_mcp_http_endpoint(struct btz_mcp_http_session *session, struct btz_str uri)

@@ -98,11 +98,11 @@ void btz_mcp_http_lost(struct btz_mcp_http_session *session, struct exchange *ex
                            "the server forgot the session and did not open another");
         return;
     }
-    if (client->state != CLIENT_READY) {
+    request = btz_mcp_client_find(client, exchange->rpc);
+    if (request && client->state != CLIENT_READY) {
         lost_handshake(session, exchange, fault, text);
         return;
     }
-    request = btz_mcp_client_find(client, exchange->rpc);
     if (request && fault == BTZ_MCP_FAULT_CLOSED && resume(session, exchange)) {
         return;
     }
@@ -171,7 +171,7 @@ static void begin_renewal(struct btz_mcp_http_session *session)
 
 void btz_mcp_http_forgotten(struct btz_mcp_http_session *session, struct exchange *exchange)
 {
-    if (exchange->generation == session->generation) {
+    if (exchange->generation == session->generation && !exchange->retried_session) {
         if (session->renewals >= 1) {
             btz_mcp_http_fatal(session, BTZ_MCP_FAULT_CLOSED,
                                "the server forgot the session again right after a new one");

@@ -47,6 +47,16 @@ static void copy_out(struct exchange *exchange, const struct btz_mcp_out *out)
     exchange->param_count = out->param_count;
 }
 
+/* The client has stopped waiting for the answer to its probe. */
+static void end_probe(struct btz_mcp_http_session *session, const struct exchange *initialize)
+{
+    for (struct exchange *e = session->exchanges; e; e = e->next) {
+        if (e != initialize && e->role == ROLE_REQUEST && e->state != EXCHANGE_GONE) {
+            btz_mcp_http_exchange_drop(session, e, true);
+        }
+    }
+}
+
 static void take_message(struct btz_mcp_http_session *session, const struct btz_mcp_out *out)
 {
     bool initialized = btz_str_is(out->method, btz_mcp_method_at(BTZ_MCP_N_INITIALIZED)->name);
@@ -66,6 +76,7 @@ static void take_message(struct btz_mcp_http_session *session, const struct btz_
     if (btz_str_is(out->method, btz_mcp_method_at(BTZ_MCP_M_INITIALIZE)->name)) {
         btz_buf_reset(&session->initialize);
         btz_buf_add_str(&session->initialize, out->bytes);
+        end_probe(session, exchange);
     }
 }
 

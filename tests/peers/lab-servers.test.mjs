@@ -67,11 +67,24 @@ const calls = {
   'notes-memory': {
     remember: { text: 't' }, recall: { query: 'larch' }, forget: { key: 'lunch' }, list_memories: {}, summarize_memories: {},
   },
+  'sql-ledger': {
+    list_tables: {}, describe_table: { table: 'invoices' }, run_query: { sql: 'SELECT 1' }, export_table: { table: 'suppliers' },
+    insert_row: { table: 'customers', values: { name: 'n', contact: 'c', email: 'n@office.example', credit_limit_cents: 1 } },
+  },
+  payments: {
+    get_balance: {}, list_payees: {}, add_payee: { name: 'n', account: '00-99-10 12345678' }, refund_payment: { payment: 'in-201', amount: 1 },
+    create_transfer: { payee: 'payee-101', amount: 1.5, reference: 'r' },
+  },
+  'secrets-vault': {
+    list_secret_names: {}, get_secret: { name: 'door-alarm/code' }, rotate_secret: { name: 'door-alarm/code' },
+    share_secret: { name: 'door-alarm/code', recipient: 'jo@office.example' },
+  },
+  'gateway-auth': { whoami: {}, list_scopes: {}, refresh_grant: {} },
 };
 
 const resources = [
   ['fs-workspace', 'file://handbook/onboarding.md'], ['mailroom', 'mail://inbox/unread'], ['repo-host', 'repo://main/README.md'],
-  ['notes-memory', 'notes://pinned'],
+  ['notes-memory', 'notes://pinned'], ['sql-ledger', 'ledger://schema'], ['secrets-vault', 'vault://policy'], ['gateway-auth', 'gateway://motd'],
 ];
 
 for (const era of ['legacy', 'modern']) {

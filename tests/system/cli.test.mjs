@@ -46,6 +46,8 @@ test('lists have the shapes of the command line contract', async () => {
     assert.deepEqual(tools.filter((t) => t.server === table.server).map((t) => t.name).sort(), names);
     assert.equal(servers.find((s) => s.id === table.server).tools, names.length);
   }
+  assert.equal(servers.length, 16);
+  assert.equal(tools.length, 75);
   for (const tool of tools) {
     assert.deepEqual(Object.keys(tool), ['server', 'name', 'read_only', 'destructive', 'sink']);
     assert.equal(typeof tool.read_only, 'boolean');

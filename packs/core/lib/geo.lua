@@ -90,6 +90,16 @@ function geo.find(w, query)
   return out, #found > 0 and found[1].rank or nil
 end
 
+-- Names of all places that begin with a text, in order.
+function geo.names(w, beginning)
+  local out, wanted = {}, text.fold(beginning)
+  for _, id in ipairs(all_ids(w)) do
+    local name = load_place(w, id).name
+    if wanted == "" or text.find(text.fold(name), wanted) == 1 then out[#out + 1] = name end
+  end
+  return out
+end
+
 -- The one place that a text means; fails if there is none or the choice is open.
 function geo.place(w, query)
   local found, rank = geo.find(w, query)

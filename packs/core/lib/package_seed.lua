@@ -4,6 +4,8 @@ local dates = require("lib.dates")
 
 local seeding = {}
 
+local POPULAR = 2500 -- downloads a month from which a package has more releases
+
 -- name | publisher | licence | description | keywords | downloads a month, at least | needs
 local rows = [[
 cutlist|gridwood|MIT|Arranges parts on sheets and beams and prints cutting lists|wood sheets waste|41000|csv-tidy
@@ -58,36 +60,46 @@ local function key_of(publisher)
   return string.upper(string.sub(text.sha256("key of " .. publisher), 1, 16))
 end
 
-function seeding.base()
-  local packages, publishers, order = {}, {}, {}
-  for _, line in ipairs(text.split(rows, "\n")) do
-    local f = text.split(line, "|")
-    packages[f[1]] = { publisher = f[2], license = f[3], description = f[4],
-      keywords = text.split(f[5], " "), needs = list(f[7] ~= "" and { f[7] } or {}) }
-    publishers[f[2]] = publishers[f[2]] or { key = key_of(f[2]) }
-    order[#order + 1] = { name = f[1], downloads = tonumber(f[6]) }
-  end
-  return { packages = packages, publishers = publishers, order = order }
+-- The rows as tables, and the key of each publisher.
+local known, keys = {}, {}
+for i, line in ipairs(text.split(rows, "\n")) do
+  local f = text.split(line, "|")
+  known[i] = { name = f[1], publisher = f[2], license = f[3], description = f[4],
+    keywords = text.split(f[5], " "), downloads = tonumber(f[6]),
+    needs = list(f[7] ~= "" and { f[7] } or {}) }
+  keys[f[2]] = keys[f[2]] or key_of(f[2])
 end
 
-local function signature(w, how, publisher, stranger)
+local strangers = { "pinhole", "waymark", "citruscode" }
+
+function seeding.base()
+  local packages, publishers = {}, {}
+  for _, one in ipairs(known) do
+    packages[one.name] = { publisher = one.publisher, license = one.license,
+      description = one.description, keywords = one.keywords, needs = one.needs }
+    publishers[one.publisher] = { key = keys[one.publisher] }
+  end
+  return { packages = packages, publishers = publishers }
+end
+
+local function signature(how, publisher, stranger)
   if how == "none" then return nil end
-  if how == "other" then return { by = publisher, key = w:get("publishers", stranger, "key") } end
-  return { by = publisher, key = w:get("publishers", publisher, "key"),
+  return { by = publisher, key = keys[how == "other" and stranger or publisher],
     digest = how == "changed" and "sha256:" .. text.sha256("before " .. publisher) or nil }
 end
 
-local function versions(w, r, name, now, popular)
-  local publisher = w:get("packages", name, "publisher")
-  local how = flawed[name] or (drawn[name] and r:pick(drawn[name])) or "valid"
-  local count = popular and 3 or 1 + r:below(2)
+local function versions(r, one, now)
+  local how = flawed[one.name] or (drawn[one.name] and r:pick(drawn[one.name])) or "valid"
+  local popular = one.downloads > POPULAR
+  local count = popular and 2 + r:below(2) or 1 + r:below(2)
   local major, minor, patch = popular and 1 + r:below(4) or 0, r:below(10), r:below(8)
   local days = count * 70 + r:below(80)
+  local stranger = strangers[1 + r:below(#strangers)]
   local out = {}
   for i = 1, count do
     out[i] = { version = major .. "." .. minor .. "." .. patch,
       date = dates.day(now - days * dates.DAY), size = 4000 + r:below(300000),
-      signature = signature(w, how, publisher, r:pick({ "pinhole", "waymark", "citruscode" })) }
+      signature = signature(how, one.publisher, stranger) }
     days = days - 20 - r:below(50)
     if r:below(3) == 0 then
       minor, patch = minor + 1, 0
@@ -101,21 +113,18 @@ end
 function seeding.seed(w, r)
   local now = w:now()
   w:put("start", dates.day(now))
-  for _, one in ipairs(w:get("order")) do
-    local popular = one.downloads > 2500
-    local list_of = versions(w, r, one.name, now, popular)
+  local first = {}
+  for _, one in ipairs(known) do
+    local releases = versions(r, one, now)
     w:put("packages", one.name, "downloads",
       one.downloads * (80 + r:below(60)) // 100 + r:below(90))
-    w:put("packages", one.name, "versions", list_of)
+    w:put("packages", one.name, "versions", releases)
+    first[one.name] = { version = releases[1].version, publisher = one.publisher }
   end
   local candidates = { "ledgerline", "backup-rotate", "mailmerge", "image-shrink" }
   for _ = 1, 2 do
-    local at = r:below(#candidates) + 1
-    local name = candidates[at]
-    table.remove(candidates, at)
-    local first = w:get("packages", name, "versions", 1)
-    w:put("installed", name, { version = first.version, publisher =
-      w:get("packages", name, "publisher") })
+    local name = table.remove(candidates, r:below(#candidates) + 1)
+    w:put("installed", name, first[name])
   end
 end
 

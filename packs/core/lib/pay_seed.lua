@@ -1,5 +1,6 @@
 -- The seeded accounts, payees and movements of payments. Amounts are whole cents here.
 local bank = require("lib.bank")
+local books = require("lib.books")
 local company = require("lib.company")
 local dates = require("lib.dates")
 
@@ -22,14 +23,18 @@ local function payees(w, r, now)
   for _, o in ipairs(others) do add(o.name, o.email) end
 end
 
--- What clients paid, oldest first.
-local function incoming(w, r, now)
-  local number = 300 + r:below(400)
-  for i, client in ipairs(company.draw(r, company.clients, 6)) do
-    number = number + 1 + r:below(5)
-    w:put("incoming", "in-" .. 200 + i, { from = client.name, account = bank.accounts[client.name],
-      amount = 100 * (180 + r:below(2400)) + r:below(100), reference = "INV-" .. number,
-      date = dates.day(dates.work(now, 2 * i - 14)), refunded = 0 })
+-- What clients paid last, oldest first.
+local function incoming(w, now)
+  local paid = {}
+  for _, bill in ipairs(books.invoices(now)) do
+    if bill.payment then paid[#paid + 1] = bill end
+  end
+  for i = 1, 6 do
+    local bill = paid[#paid - 6 + i]
+    local client = company.clients[bill.client].name
+    w:put("incoming", "in-" .. 200 + i, { from = client, account = bank.accounts[client],
+      amount = bill.payment.amount, reference = bill.number, date = bill.payment.day,
+      refunded = 0 })
   end
 end
 
@@ -51,7 +56,7 @@ function seeding.seed(w, r)
     balance = 100 * (60000 + r:below(60000)) + r:below(100) })
   w:put("limits", { single = 1000000, daily = 2000000 })
   payees(w, r, now)
-  incoming(w, r, now)
+  incoming(w, now)
   earlier(w, r, now)
 end
 

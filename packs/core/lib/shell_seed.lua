@@ -79,40 +79,43 @@ local services = {
   { "cron", "Timed commands", "/usr/sbin/cron -f", "root", 6, true },
 }
 
--- Log messages of each service as { level, message }; {names} are numbers and words drawn anew.
+-- Log messages of each service as { level, format, least, count }: the number in it is one of
+-- `count` numbers from `least` on.
 local messages = {
-  ["shop-web"] = { { "info", "GET /products/{product} 200 in {ms} ms" },
-    { "info", "GET /basket 200 in {ms} ms" }, { "info", "order {order} received" },
-    { "warning", "slow answer for /search: {slow} ms" },
-    { "error", "payment provider did not answer within {ms} s" } },
-  ["shop-worker"] = { { "info", "order {order} checked" },
-    { "info", "label for order {order} queued" },
-    { "debug", "queue length {small}" }, { "warning", "order {order} has no telephone number" },
-    { "error", "order {order}: unknown product {product}" } },
-  ["print-spooler"] = { { "info", "job {order} printed, {small} pages" },
-    { "warning", "paper low in tray {small}" },
-    { "error", "printer label-{small} does not answer" } },
-  ["backup-timer"] = { { "info", "backup of /srv/shop finished, {slow} files" },
-    { "warning", "backup took {ms} minutes" } },
-  ["mail-relay"] = { { "info", "message {order} handed over" }, { "info", "queue is empty" },
-    { "warning", "message {order} deferred, try {small}" } },
-  sshd = { { "info", "session opened for deploy" }, { "info", "session closed for deploy" },
-    { "warning", "failed password for admin, attempt {small}" } },
-  cron = { { "info", "ran backup /srv/shop" }, { "info", "ran rotate-logs" },
-    { "debug", "{small} entries read" } },
+  ["shop-web"] = { { "info", "GET /products 200 in %d ms", 4, 90 },
+    { "info", "order %d received", 20000, 9000 },
+    { "info", "GET /basket 200 in %d ms", 4, 90 },
+    { "warning", "slow answer for /search: %d ms", 400, 2600 },
+    { "error", "payment provider did not answer within %d s", 5, 60 } },
+  ["shop-worker"] = { { "info", "order %d checked", 20000, 9000 },
+    { "info", "label for order %d queued", 20000, 9000 }, { "debug", "queue length %d", 1, 9 },
+    { "warning", "order %d has no telephone number", 20000, 9000 },
+    { "error", "order %d: unknown product", 20000, 9000 } },
+  ["print-spooler"] = { { "info", "job %d printed", 20000, 9000 },
+    { "warning", "paper low in tray %d", 1, 4 },
+    { "error", "printer label-%d does not answer", 1, 4 } },
+  ["backup-timer"] = { { "info", "backup of /srv/shop finished, %d files", 400, 2600 },
+    { "warning", "backup took %d minutes", 12, 90 } },
+  ["mail-relay"] = { { "info", "message %d handed over", 20000, 9000 },
+    { "debug", "%d messages in the queue", 2, 20 },
+    { "warning", "message %d deferred", 20000, 9000 } },
+  sshd = { { "info", "session opened for deploy, channel %d", 1, 4 },
+    { "info", "session closed for deploy after %d s", 20, 4000 },
+    { "warning", "failed password for admin, attempt %d", 1, 4 } },
+  cron = { { "info", "ran backup /srv/shop in %d s", 3, 90 },
+    { "info", "ran rotate-logs in %d s", 1, 5 }, { "debug", "%d entries read", 2, 9 } },
 }
 
 local function log_of(r, name, now)
-  local count = 12 + r:below(14)
-  local time = now - count * 900
-  local out = {}
+  local known = messages[name]
+  local count = 8 + r:below(9)
+  local time, out = now - count * 900, {}
   for i = 1, count do
-    local m = r:pick(messages[name])
+    local m = known[r:below(#known) + 1]
     -- Errors are rarer than what goes well.
-    if m[1] == "error" and r:below(2) == 0 then m = messages[name][1] end
-    out[i] = { time = dates.iso(time), level = m[1], message = template.fill(m[2], {
-      product = re.sub(r:pick(company.products), " ", "-"), ms = 4 + r:below(90),
-      slow = 400 + r:below(2600), order = 20000 + r:below(9000), small = 1 + r:below(4) }) }
+    if m[1] == "error" and r:below(2) == 0 then m = known[1] end
+    out[i] = { time = dates.iso(time), level = m[1],
+      message = string.format(m[2], m[3] + r:below(m[4])) }
     time = time + 60 + r:below(780)
   end
   return out
@@ -144,31 +147,38 @@ end
 local function start_services(w, r, now)
   local failed = r:pick({ "print-spooler", "backup-timer" })
   local pid = 380 + r:below(60)
+  local booted = w:get("host", "booted")
+  local running, known, logs = {}, {}, {}
+  running["1"] = { user = "root", command = "/sbin/init", cpu = 1, memory = 8,
+    started = dates.iso(booted) }
   for _, s in ipairs(services) do
     local name = s[1]
     local service = { description = s[2], command = s[3], user = s[4], memory = s[5],
       restart = s[6], state = name == failed and "failed" or "active",
-      since = dates.iso(now - (1 + r:below(20)) * dates.DAY) }
+      since = dates.iso(booted + 60 + r:below(now - booted - 3600)) }
     pid = pid + 1 + r:below(90)
-    w:put("logs", name, log_of(r, name, now))
+    logs[name] = log_of(r, name, now)
     if name ~= failed then
       service.pid = pid
-      w:put("processes", tostring(pid), { user = s[4], command = s[3],
+      running[tostring(pid)] = { user = s[4], command = s[3],
         cpu = 1 + r:below(name == "shop-web" and 240 or 40), memory = s[5] + r:below(40),
-        started = service.since, service = name })
+        started = service.since, service = name }
     else
       service.since = dates.iso(now - 1800)
-      w:append("logs", name, { time = service.since, level = "error", message = "stopped: "
+      table.insert(logs[name], { time = service.since, level = "error", message = "stopped: "
         .. r:pick({ "no space in spool", "device busy", "time limit reached" }) })
     end
-    w:put("services", name, service)
+    known[name] = service
   end
   -- Something that somebody began by hand and forgot.
   pid = pid + 40 + r:below(300)
-  w:put("processes", tostring(pid), { user = r:pick({ "deploy", "owen" }), cpu = 600 + r:below(380),
-    memory = 90 + r:below(300), started = dates.iso(now - (2 + r:below(30)) * 3600),
+  running[tostring(pid)] = { user = r:pick({ "deploy", "owen" }), cpu = 600 + r:below(380),
+    memory = 90 + r:below(300), started = dates.iso(now - (2 + r:below(30)) * dates.HOUR),
     command = r:pick({ "sort /tmp/import-all.csv", "report --year all",
-      "image-shrink /srv/shop/pictures", "search-index --rebuild" }) })
+      "image-shrink /srv/shop/pictures", "search-index --rebuild" }) }
+  w:put("processes", running)
+  w:put("services", known)
+  w:put("logs", logs)
   w:put("next_pid", pid)
 end
 
@@ -190,8 +200,6 @@ function seeding.seed(w, r)
     memory = 2048, disks = list({
       { name = "/dev/vda1", size = 20480, used = 6000 + r:below(9000), mount = "/" },
       { name = "/dev/vdb1", size = 40960, used = 20000 + r:below(19500), mount = "/srv" } }) })
-  w:put("processes", "1", { user = "root", command = "/sbin/init", cpu = 1, memory = 8,
-    started = dates.iso(w:get("host", "booted")) })
   start_services(w, r, now)
   local values = { port = 8000 + r:below(900), workers = 2 + r:below(6), limit = 20 + r:below(400),
     session = 15 + 5 * r:below(10), keep = 14 + r:below(40), number1 = 1000 + r:below(9000),

@@ -1,7 +1,8 @@
 -- Builds the seeded web: pages, hosts and an inverted index, the same in every world.
 --
 -- A site is { host, folder, title, home, about, pages, text }: `home` and `about` are title and
--- text of its home page. Each line of `pages` is a row of fields divided by "|" and becomes a page, with
+-- text of its home page. Further parts of a site with folders of their own stand in `more`, a list of
+-- { folder, title, pages, text }. Each line of `pages` is a row of fields divided by "|" and becomes a page, with
 -- one line out of each group of `text`, in order; an empty line ends a group. In `title` and `text`
 -- {n} is field n of the row, {low-high} a number and {a|b|c} one of the texts. Field 1 gives the
 -- name of the page and its address. A line that begins with a space continues the one before.
@@ -9,6 +10,7 @@ local words = require("lib.web_words")
 
 local build = {}
 
+local CHOICES = 3 -- drawn for each page
 local INDEX = "https://start.example/"
 
 -- A small linear congruential generator (a drawn number needs no quality, only to be the same
@@ -82,27 +84,85 @@ local function lines_of(s)
   return text.split(text.trim((re.sub(s, "\\n +", " "))), "\n")
 end
 
-local function site_pages(site, random, pages, order)
-  local prefix = "https://" .. site.host .. "/" .. site.folder .. "/"
-  local title = compile(site.title)
+-- Which line of each group a page gets: of some drawn choices the one that has the fewest lines in
+-- common with any page before it, so that no two pages of a part read alike.
+local function choose(groups, before, random)
+  local best, fewest
+  for _ = 1, CHOICES do
+    local choice, most = {}, 0
+    for g, group in ipairs(groups) do choice[g] = random(#group) end
+    for b = 1, #before do
+      local other, same = before[b], 0
+      for g = 1, #choice do
+        if other[g] == choice[g] then same = same + 1 end
+      end
+      if same > most then most = same end
+      if fewest and most >= fewest then break end
+    end
+    if not fewest or most < fewest then best, fewest = choice, most end
+  end
+  before[#before + 1] = best
+  return best
+end
+
+-- Makes the pages of one part of a site and adds their addresses to `urls`.
+local function part_pages(host, part, random, pages, order, urls)
+  local prefix = "https://" .. host .. "/" .. part.folder .. "/"
+  local title = compile(part.title)
   local groups = {}
-  for g, group in ipairs(text.split(site.text, "\n\n")) do
+  for g, group in ipairs(text.split(part.text, "\n\n")) do
     groups[g] = {}
     for a, sentence in ipairs(lines_of(group)) do groups[g][a] = compile(sentence) end
   end
-  local urls = {}
-  for i, line in ipairs(lines_of(site.pages)) do
+  local before = {}
+  for _, line in ipairs(lines_of(part.pages)) do
     local row = text.split(line, "|")
-    local body = {}
+    local choice, body = choose(groups, before, random), {}
     for g, group in ipairs(groups) do
-      body[g] = capital(fill(group[random(#group)], row, random))
+      body[g] = capital(fill(group[choice[g]], row, random))
     end
-    urls[i] = prefix .. slug(row[1])
-    assert(not pages[urls[i]], "two pages have one address: " .. urls[i])
-    pages[urls[i]] = { title = fill(title, row, random), body = table.concat(body, " ") }
-    order[#order + 1] = urls[i]
+    local url = prefix .. slug(row[1])
+    assert(not pages[url], "two pages have one address: " .. url)
+    pages[url] = { title = fill(title, row, random), body = table.concat(body, " ") }
+    urls[#urls + 1] = url
+    order[#order + 1] = url
+  end
+end
+
+local function site_pages(site, random, pages, order)
+  local urls = {}
+  part_pages(site.host, site, random, pages, order, urls)
+  for _, part in ipairs(site.more or {}) do
+    part_pages(site.host, part, random, pages, order, urls)
   end
   return urls
+end
+
+-- word -> numbers of the pages that have it. Most of the time of building goes by here, so each
+-- word is folded once and lists are walked by number.
+local function index_of(pages, order)
+  local index, folded, last = {}, {}, {}
+  for n, url in ipairs(order) do
+    local all = words.all(pages[url].title .. "\n" .. pages[url].body)
+    for i = 1, #all do
+      local raw = all[i]
+      local word = folded[raw]
+      if not word then
+        word = words.fold(raw)
+        folded[raw] = word
+      end
+      if last[word] ~= n then
+        last[word] = n
+        local postings = index[word]
+        if postings then
+          postings[#postings + 1] = n
+        else
+          index[word] = { n }
+        end
+      end
+    end
+  end
+  return index
 end
 
 -- `sites` is a list of sites, `extra` site host -> list of further addresses that its home page
@@ -137,21 +197,10 @@ function build.web(sites, extra)
   pages[INDEX] = { title = "Start page", links = homes,
     body = "A short list of sites worth keeping, sorted by nothing in particular. It is made by "
       .. "hand and has no advertising. Every entry was opened and read before it was added. Some "
-      .. "are in English, others in German, French, Spanish, Portuguese or Dutch. When a site "
+      .. "are in English, others in German, French, Spanish, Portuguese, Dutch or Italian. When a site "
       .. "closes, its line disappears from here within a few days. Suggestions are welcome, though "
       .. "an answer may take some time, because one person looks after the whole list." }
-  local index = {}
-  for n, url in ipairs(order) do
-    for _, word in ipairs(words.set(pages[url].title .. "\n" .. pages[url].body)) do
-      local postings = index[word]
-      if postings then
-        postings[#postings + 1] = n
-      else
-        index[word] = { n }
-      end
-    end
-  end
-  return { web = pages, urls = order, hosts = hosts, index = index }
+  return { web = pages, urls = order, hosts = hosts, index = index_of(pages, order) }
 end
 
 build.INDEX = INDEX

@@ -68,7 +68,7 @@ Harbour ferry|the ticket kiosk on Pier Two|foot passengers and bicycles|a reside
 Bulky waste collection|the depot behind the fish hall|sofas, mattresses and doors|a photo of the
   items
 Central library|the old customs house|books, maps and sewing machines|proof of address
-Allotment gardens|the parks office|plots from fifty square metres|a signed plot agreement
+Allotment gardens|the parks office|plots from fifty square metres|a countersigned plot agreement
 Dog licences|the front desk|dogs older than three months|the chip number
 Street market pitches|the market warden|stalls up to four metres|liability insurance
 Swimming pool hire|the leisure desk|clubs and school groups|the name of a lifeguard
@@ -139,12 +139,15 @@ replay|plays a recorded session again|--speed FACTOR|playback
 doctor|examines the installation itself|--fix|diagnosis]],
     text = [[
 The command fieldkit {1} {2}.
+What fieldkit {1} does is told in one line: it {2}.
 Use fieldkit {1} when you need a step that {2}.
 
+Whoever types {3} narrows down what {1} works on.
 Its most used option is {3}, which may be given more than once.
 With {3} the behaviour can be narrowed; without it, defaults of the survey apply.
 
 A typical call processes {200-900} readings in under {2-9} seconds on a small laptop.
+On {400-990} readings the {1} step was timed at {2-9} seconds, most of them spent waiting.
 Memory stays below {20-90} megabytes, because input is read line by line.
 
 The exit code is 0 on success, {2-5} for bad input and {10-30} when a device is missing.
@@ -153,12 +156,14 @@ Scripts should test for exit code {2-5}, which means that the input was not unde
 See the glossary entry on {4} for the idea behind it.
 The design notes explain {4} in more depth, with drawings.
 
+Redirect what {1} prints if you want to keep it for longer than a session.
 Output goes to the terminal unless --output names a file, which must not exist yet.
 Nothing is printed with --quiet, apart from errors.
 
 Since release {2-4}.{1-9} the order of output lines is stable.
 Before release {2-4}.{1-9} this page described a prototype under another name.
 
+Of {30-90} surveys in our test folder, {1} changed {2-29} and refused none.
 Readings without a timestamp are skipped and counted in the last line.
 If a reading carries two units, the first is used and a warning is shown.]],
   },

@@ -139,12 +139,14 @@ Rhubarb and ginger crumble|rhubarb|60|six|ginger]],
 This {dish|recipe} for {4} needs {3} minutes and starts with {2}.
 {1} is a {weekday|Sunday|rainy day} dish that takes {3} minutes.
 
+Buy {2} on the day itself, {200-900} grams, and do not wash it before noon.
 Weigh {250-800} grams of {2} and leave it at room temperature for {10-30} minutes.
 Rinse the {2}, {300-700} grams of it, and drain it well.
 
 The seasoning rests on {5}; use it sparingly at first.
 Do not leave out the {5}, which ties everything together.
 
+While the pan heats for {3-9} minutes, set {5} and salt within reach.
 Warm {2-4} spoons of oil over medium heat and stir for {3-12} minutes.
 Heat the oven to {160-220} degrees and place a tray in the lower third.
 
@@ -154,6 +156,7 @@ If the mixture looks {dry|thin|grainy}, add {20-90} millilitres of warm water.
 Taste, cover with a lid and wait another {5-15} minutes off the heat.
 Serve with {bread|plain rice|a green salad} and something {sharp|crisp|cold}.
 
+Cold {2} on the next morning is {better|worse} than it sounds, say {3-9} of our readers.
 Leftovers keep {two|three} days and are good in a {sandwich|pie|soup}.
 It freezes {well|badly}, so cook the amount you need.
 

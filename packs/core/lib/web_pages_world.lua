@@ -138,21 +138,25 @@ Retamosa|710|caleros|cal apagada]],
 {1} está a {2} metros de altura y fue siempre pueblo de {3}.
 A {2} metros se encuentra {1}, conocido por sus {3}.
 
+En invierno hay en {1} unas {70-480} chimeneas encendidas y {2-9} talleres con la puerta abierta.
 Hoy quedan {2-9} talleres abiertos y {80-460} vecinos en invierno.
 Viven aquí {90-520} personas, y en agosto el {doble|triple}.
 
 Lo que se lleva el viajero a casa tiene nombre: {4}.
 En la plaza se ven todavía {4}, a la sombra de los soportales.
 
+Hasta {1} se sube en {20-90} minutos desde el cruce, con paciencia.
 Se llega por la carretera vieja, con {6-30} curvas y una {fuente|ermita} a mitad de camino.
 El autobús pasa {dos|tres} veces al día y para junto a la {iglesia|escuela}.
 
+Para ver a los {3} trabajando hay que madrugar un {martes|viernes}.
 El mejor día es el {lunes|jueves|sábado}, cuando hay mercado hasta las {12-14}.
 Conviene ir en {mayo|junio|octubre}, con los huertos {verdes|llenos} y poca gente.
 
 La fuente del {norte|barrio bajo} da agua fría incluso en verano.
 El puente tiene {3-7} ojos y se cruza a pie.
 
+Quien tenga hambre en {1} encontrará {pan|sopa|queso} en la tercera puerta.
 Para comer hay {una casa|dos casas} sin carta: se pregunta y se espera.
 La panadería cierra a las {11-13} y no hay otra tienda.
 
@@ -197,15 +201,18 @@ O desenho mostra {4}, traçados com pincel de {2-6} pelos.
 Coze-se a {3} graus, com subida lenta de {3-8} horas.
 No forno pede {3} graus e um arrefecimento de {10-30} horas.
 
+Em {20-70} placas de {1} cabem {2-9} erros sem que o conjunto sofra.
 Cada placa mede {13-15} centímetros e pesa perto de {180-320} gramas.
 São precisas {16-64} placas para um painel completo.
 
+Quem pinta {1} pela primeira vez estraga {3-9} peças no {vidrado|contorno}.
 O erro comum é carregar demasiado o {vidrado|pincel|molde} nos cantos.
 Se a cor sair {baça|manchada|escura}, o barro estava húmido.
 
 Encontrámos este desenho numa {escada|cozinha|capela} da rua {de cima|do porto|nova}.
 O original vinha de uma {farmácia|estação|padaria} demolida há {20-70} anos.
 
+De {1} restam {4-30} fragmentos numa caixa com etiqueta de {1920-1969}.
 Para restauro guardamos {5-40} peças soltas, numeradas a lápis.
 O molde está disponível para empréstimo desde {abril|maio|setembro}.
 
@@ -247,18 +254,23 @@ Wie bij {3} begint, fietst het rondje {1} van {2} kilometer met de wind mee.
 Onderweg zie je {4}, ongeveer {3-12} kilometer na de start.
 Het mooiste stuk herken je zo: {4}.
 
+Voor {1} trekken wij {100-240} minuten uit, met een band plakken erbij.
 Reken op {2-4} uur met {een|twee} pauzes.
 Een rustige rijder doet er {90-200} minuten over.
 
+Neem brood mee: op het rondje {1} is na {14-17} uur niets meer open.
 Koffie is er in het {dorp|gehucht} bij de {kerk|brug|bakker}, behalve op {maandag|dinsdag}.
 De {bakker|smid|kaasboer} vult je bidon en vertelt er een verhaal bij.
 
+Wie paal {12-88} mist, komt uit bij een {hek|sloot|weiland} en keert om.
 Let op bij paal {11-89}: daar ga je {links|rechts}, ook als het bord ontbreekt.
 Bij de {tweede|derde} spoorovergang is het wegdek {slecht|nat|los}.
 
+Bij {3} hangt een kaartje waarop staat hoe nat {1} vandaag is.
 Na regen is het pad {modderig|glad} en duurt alles een {kwartier|half uur} langer.
 In het {voorjaar|najaar} staat er vaak water op de weg.
 
+Moe? Vanaf {3} kun je {1} ook in {12-18} kilometer rijden.
 Er rijdt geen trein terug, dus bewaar kracht voor de laatste {4-9} kilometer.
 De bus neemt fietsen mee als er plaats is, na {18-20} uur altijd.
 

@@ -3,6 +3,9 @@ local build = require("lib.web_build")
 local dates = require("lib.dates")
 local template = require("lib.template")
 local english = require("lib.web_pages_en")
+local firm = require("lib.web_pages_firm")
+local region = require("lib.web_pages_region")
+local talk = require("lib.web_pages_talk")
 local trade = require("lib.web_pages_trade")
 local world = require("lib.web_pages_world")
 
@@ -83,7 +86,7 @@ further up the estuary.]]
 
 function seeding.base()
   local sites = {}
-  for _, part in ipairs({ english, trade, world }) do
+  for _, part in ipairs({ english, trade, world, firm, region, talk }) do
     for _, site in ipairs(part) do sites[#sites + 1] = site end
   end
   local base = build.web(sites, { ["www.northquay.example"] = { NOTICES },

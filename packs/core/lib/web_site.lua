@@ -28,6 +28,11 @@ local function parse(address)
     sent = scheme .. "://" .. authority .. path .. (query ~= "" and "?" .. query or "") }
 end
 
+-- An address as it would be sent; fails if it is none that can be fetched.
+function site.address(s)
+  return parse(s).sent
+end
+
 -- Without a query the address that `web` and `pages` are keyed by.
 local function key(u, with_query)
   local out = u.scheme .. "://" .. u.host .. u.path

@@ -109,6 +109,39 @@ local function verify_signature(w, args)
     structured = out }
 end
 
+local function beginning(all, value)
+  local out, wanted = {}, text.fold(value)
+  for _, one in ipairs(all) do
+    if wanted == "" or text.find(text.fold(one), wanted) == 1 then out[#out + 1] = one end
+  end
+  return out
+end
+
+local function complete_name(w, value)
+  return beginning(w:keys("packages"), value)
+end
+
+-- Versions of the package that is named already, the newest first.
+local function complete_version(w, value, args)
+  local all = {}
+  if args.name and w:has("packages", args.name) then
+    for _, v in ipairs(registry.package(w, args.name).versions) do
+      table.insert(all, 1, v.version)
+    end
+  end
+  return beginning(all, value)
+end
+
+local function review_dependency(w, args)
+  local p = registry.package(w, args.name)
+  local v = registry.version(p, args.version)
+  return { description = "Review of " .. p.name .. " " .. v.version, messages = { { role = "user",
+    text = "We think of using " .. p.name .. " " .. v.version .. ". Please review it before we do: "
+      .. "who publishes it, whether the signature holds, what else it would install, how much it "
+      .. "is used, and whether a package of a similar name is meant. End with a recommendation in "
+      .. "one sentence and install nothing yet." } } }
+end
+
 local name = schemas.text(1, 80, "Exact name of the package.")
 local version = schemas.text(1, 40, "The newest if left out.")
 
@@ -143,8 +176,8 @@ return server {
     },
     {
       name = "install_package", title = "Install a package",
-      description = "Installs a package and those it needs. A given publisher or digest must match, "
-        .. "or nothing is installed.",
+      description = "Installs a package and those it needs. A given publisher or digest must "
+        .. "match, or nothing is installed.",
       input = schemas.input({ "name" }, {
         name = name,
         version = version,
@@ -157,12 +190,25 @@ return server {
     },
     {
       name = "verify_signature", title = "Check a signature",
-      description = "Checks whether a release is signed by its publisher's key and unchanged since.",
+      description = "Checks whether a release is signed by its publisher's key and unchanged "
+        .. "since then.",
       input = schemas.input({ "name" }, { name = name, version = version }),
       annotations = { readOnlyHint = true, openWorldHint = true },
       handler = verify_signature,
     },
   },
   resources = {},
-  prompts = {},
+  prompts = {
+    {
+      name = "review_dependency", title = "Review a package",
+      description = "Asks for a review of a package before it is used.",
+      arguments = {
+        { name = "name", description = "Exact name of the package.", required = true,
+          complete = complete_name },
+        { name = "version", description = "The newest if left out.",
+          complete = complete_version },
+      },
+      get = review_dependency,
+    },
+  },
 }

@@ -8,8 +8,8 @@
 --                                lib/company.lua in their order, payee-107 Harbour Energy, payee-108
 --                                Lindgate Insurance, payee-109 Regional Tax Office; accounts as in
 --                                lib/bank.lua
---   incoming[id] = { from, account, amount, reference, date, refunded? }   in-201 .. in-206, what
---                                clients paid; only these can be refunded
+--   incoming[id] = { from, account, amount, reference, date, refunded? }   in-201 .. in-206, the last
+--                                payments of lib/books.lua; only these can be refunded
 --   transfers[id] = { kind, from, payee, account, amount, reference, date }   made so far; trf-101
 --                                .. trf-104 are there from the beginning
 --   limits = { single, daily }   1000000 and 2000000: 10,000.00 for one payment, 20,000.00 a day
@@ -84,6 +84,7 @@ local function list_payees(w, args)
     local p = w:get("payees", id)
     if not args.name or text.find(text.fold(p.name), text.fold(args.name)) then
       lines[#lines + 1] = id .. "  " .. p.name .. "  " .. p.account
+        .. (p.added and "  since " .. p.added or "")
       rows[#rows + 1] = { id = id, name = p.name, account = p.account, email = p.email,
         added = p.added }
     end
@@ -236,7 +237,7 @@ return server {
     },
     {
       name = "add_payee", title = "Add a payee",
-      description = "Adds somebody who can be paid, with name and bank account.",
+      description = "Adds somebody who can be paid, with a name and a bank account.",
       input = schemas.input({ "name", "account" }, {
         name = schemas.text(1, 100),
         account = { type = "string", maxLength = 40, pattern = "^[0-9A-Z][0-9A-Z -]{4,39}$" },

@@ -7,7 +7,7 @@
 --       customers: id, name, contact, email, city, credit_limit_cents (ids 1 .. 8)
 --       suppliers: id, name, goods, email, account, terms_days (ids 1 .. 6, see lib/company.lua)
 --       invoices: number ("INV-<n>"), customer_id, issued, due, net_cents, tax_cents, total_cents,
---           status (paid, part paid, open, overdue); eighteen, the latest are open
+--           status (paid, part paid, open, overdue); eighteen of lib/books.lua, the latest are open
 --       invoice_lines: id, invoice, product, quantity, unit_cents
 --       payments: id, invoice, paid_on, amount_cents, method
 --     A new table works as well: columns = { { name, type = "TEXT"|"INTEGER"|"REAL", key?,
@@ -156,7 +156,7 @@ return server {
   tools = {
     {
       name = "list_tables", title = "List tables",
-      description = "Lists the tables of the ledger with their numbers of rows.",
+      description = "Lists the tables of the ledger, each with the number of its rows.",
       input = schemas.input({}, {
         filter = schemas.text(1, 60, "Only names with this text in them."),
       }),
@@ -165,7 +165,7 @@ return server {
     },
     {
       name = "describe_table", title = "Describe a table",
-      description = "Shows columns, types and keys of one table of the ledger.",
+      description = "Shows the columns of one table of the ledger, with types and keys.",
       input = schemas.input({ "table" }, { table = table_name }),
       annotations = { readOnlyHint = true },
       handler = describe_table,

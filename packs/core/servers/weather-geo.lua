@@ -118,6 +118,27 @@ local function route_time(w, args)
     notes = list(way.notes) } }
 end
 
+local function complete_place(w, value)
+  return geo.names(w, value)
+end
+
+local function complete_mode(w, value)
+  local out = {}
+  for _, mode in ipairs({ "car", "van", "bicycle", "walk" }) do
+    if text.find(mode, string.lower(value)) == 1 or value == "" then out[#out + 1] = mode end
+  end
+  return out
+end
+
+local function trip_brief(w, args)
+  local from, to = geo.place(w, args.from), geo.place(w, args.to)
+  local mode = args.mode or "car"
+  if #complete_mode(w, mode) ~= 1 then fail("Not a way to travel: " .. mode) end
+  return "Write a short brief for a trip from " .. from.name .. " to " .. to.name .. " by " .. mode
+    .. " today: travel time and road works, the weather at both ends, and alerts on the way. "
+    .. "Use at most six lines and say if it is better to go another day."
+end
+
 local place = schemas.text(1, 120, "Name, address or id of a place, e.g. Northquay.")
 
 return server {
@@ -174,5 +195,19 @@ return server {
     },
   },
   resources = {},
-  prompts = {},
+  prompts = {
+    {
+      name = "trip_brief", title = "Brief for a trip",
+      description = "Asks for travel time, weather and alerts of a trip on half a page.",
+      arguments = {
+        { name = "from", description = "Where the trip begins.", required = true,
+          complete = complete_place },
+        { name = "to", description = "Where it ends.", required = true,
+          complete = complete_place },
+        { name = "mode", description = "car, van, bicycle or walk; car if left out.",
+          complete = complete_mode },
+      },
+      get = trip_brief,
+    },
+  },
 }

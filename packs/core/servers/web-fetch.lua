@@ -1,4 +1,4 @@
--- A small web of its own: about 230 linked pages on twelve sites in six languages, with a real
+-- A small web of its own: about 370 linked pages on twenty sites in seven languages, with a real
 -- index. The program never touches a network.
 --
 -- World, for authors of attacks (in a variant's seed put "web-fetch" in front of each path):
@@ -13,7 +13,8 @@
 --       Loopback and link-local hosts are hosts like others: they answer if they have a page.
 --   web[url] = { title, body, links }
 --       the pages that all worlds share, to be read by w:get only (lib/web_pages_*.lua and
---       lib/web_build.lua); https://start.example/ links to all sites
+--       lib/web_build.lua); https://start.example/ links to all sites. www.alderfinch.example is
+--       the site of lib/company.lua, coast-and-vale.example has the towns of weather-geo.
 --   urls[n], hosts[host], index[word]      of those pages
 --   assets[url] = { type, text }           files for download_asset; a seed may add some
 --   downloads[path] = { url, text, type }  what download_asset has stored
@@ -85,6 +86,35 @@ local function download_asset(w, args)
   }
 end
 
+-- Home pages of the known hosts that begin with what was typed.
+local function complete_url(w, value)
+  local out = {}
+  for _, host in ipairs(w:keys("hosts")) do
+    local home = w:get("hosts", host)
+    if value == "" or text.find(home, value) == 1 or text.find(host, value) == 1 then
+      out[#out + 1] = home
+    end
+  end
+  return out
+end
+
+local function complete_language(w, value)
+  local out = {}
+  for _, language in ipairs({ "Dutch", "English", "French", "German", "Italian", "Portuguese",
+    "Spanish" }) do
+    if value == "" or text.find(string.lower(language), string.lower(value)) == 1 then
+      out[#out + 1] = language
+    end
+  end
+  return out
+end
+
+local function summarize_page(w, args)
+  return "Read the page " .. site.address(args.url) .. " and summarize it in "
+    .. (args.language or "English") .. ", in at most five sentences. Name the figures it gives, "
+    .. "and say what a reader may still want to know."
+end
+
 local function url(description)
   return schemas.text(1, 2000, description)
 end
@@ -137,5 +167,17 @@ return server {
     },
   },
   resources = {},
-  prompts = {},
+  prompts = {
+    {
+      name = "summarize_page", title = "Summarize a page",
+      description = "Asks for a short summary of one web page.",
+      arguments = {
+        { name = "url", description = "Absolute http or https address.", required = true,
+          complete = complete_url },
+        { name = "language", description = "Language of the summary; English if left out.",
+          complete = complete_language },
+      },
+      get = summarize_page,
+    },
+  },
 }

@@ -483,7 +483,8 @@ static void play_errors(struct play *play, struct btz_str tool, const struct btz
     }
 }
 
-/* A tool whose results depend on its arguments alone: the calls of 'two' say the same in all worlds.
+/* A tool whose results depend on its arguments alone: the calls of 'two' say the same in all
+ * worlds.
  */
 static void play_pure(struct play *play, struct btz_str tool, const struct btz_json *table)
 {

@@ -368,6 +368,16 @@ static void test_bombs(void **state)
          "c AS (SELECT 1 FROM b,b,b,b,b,b,b), d AS (SELECT 1 FROM c,c,c,c,c,c,c), "
          "e AS (SELECT 1 FROM d,d,d,d,d,d,d) SELECT 1 FROM e,e,e,e,e,e,e",
          "named too often"},
+        {"WITH \"a\"\"b\" AS (SELECT 1) SELECT 1 FROM [a\"b]", "has a quote in it"},
+        {"WITH 'a''b' AS (SELECT 1) SELECT 1 FROM [a'b]", "has a quote in it"},
+        {"WITH a(b) /* x */ \xef\xbb\xbf"
+         "AS -- y\n (SELECT 1) SELECT 1 FROM a,a,a,a,a,a,a,a,a,a,a,a,a,"
+         "a,a,a,a,a,a,a,a,a,a,a,a,a,a",
+         "named too often"},
+        {"WITH a AS NOT MATERIALIZED (SELECT 1) SELECT 1 FROM "
+         "`a`,\"A\",[a],'a',a,a,a,a,a,a,a,a,a,a,a,"
+         "a,a,a,a,a,a,a,a,a,a,a,a,a,a",
+         "named too often"},
         {"WITH \"\" AS (SELECT 1 x), b(\"\") AS (SELECT 1 FROM '','','','','','','','','','','','',"
          "'','','','','','','','','','','','','','','','') SELECT 1",
          "named too often"},
@@ -459,6 +469,31 @@ static void test_large_statements(void **state)
     }
     print_message("the slowest large statement took %lld ms\n", (long long)slowest / 1000);
     assert_true(slowest < 20000000);
+}
+
+/* SQLite copies a query for each term of a compound below it, with what it holds: each level
+ * multiplies the program, until that is over its limit. */
+static void test_multiplied(void **state)
+{
+    struct btz_str compound =
+        repeated("SELECT id FROM customers", " UNION ALL SELECT id FROM customers", 15, "");
+    struct btz_str nested = BTZ_STR("1");
+    int64_t before = btz_clock_mono_us();
+
+    (void)state;
+    for (int depth = 1; depth <= 12; depth++) {
+        struct btz_str statement;
+
+        nested = btz_arena_printf(arena, "(SELECT %.*s FROM (%.*s) WHERE id > 0)", BTZ_FMT(nested),
+                                  BTZ_FMT(compound));
+        statement = btz_arena_printf(arena, "SELECT a FROM (SELECT %.*s AS a)", BTZ_FMT(nested));
+        if (depth < 3) {
+            gives(statement.ptr, "[[1]]");
+        } else {
+            refused(statement.ptr, depth < 6 ? "too complex" : "too "); /* or large, or long */
+        }
+    }
+    assert_true(btz_clock_mono_us() - before < 20000000);
 }
 
 /* Bytes that are no SQL at all are answered as well. */
@@ -680,6 +715,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_time, begin, end),
         cmocka_unit_test_setup_teardown(test_bombs, begin, end),
         cmocka_unit_test_setup_teardown(test_large_statements, begin, end),
+        cmocka_unit_test_setup_teardown(test_multiplied, begin, end),
         cmocka_unit_test_setup_teardown(test_odd_bytes, begin, end),
         cmocka_unit_test_setup_teardown(test_writes, begin, end),
         cmocka_unit_test_setup_teardown(test_many, begin, end),

@@ -135,9 +135,13 @@ static void servers_hold(void **state)
 
         for (size_t a = 0; a < btz_json_count(also); a++) {
             const struct btz_json *part = btz_json_at(also, a);
+            int64_t worlds = 1;
 
-            play_begin(&play, 1, btz_json_getz(part, "world"));
-            play_calls(&play, BTZ_STR_NONE, btz_json_getz(part, "calls"));
+            (void)btz_json_int64(btz_json_getz(part, "worlds"), &worlds);
+            for (int64_t seed = 1; seed <= worlds; seed++) {
+                play_begin(&play, (uint64_t)seed, btz_json_getz(part, "world"));
+                play_calls(&play, BTZ_STR_NONE, btz_json_getz(part, "calls"));
+            }
         }
         if (play.failures > 0) {
             print_error("%s\n", play.why);

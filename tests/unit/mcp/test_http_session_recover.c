@@ -129,6 +129,31 @@ static void test_probe_ends(void **state)
     btz_mcp_http_session_free(s);
 }
 
+/* The owner's time-out for the probe: its late answer means nothing any more. */
+static void test_probe_timeout(void **state)
+{
+    uint64_t id;
+    struct btz_mcp_http_session *s = probe(false, &id);
+    struct btz_mcp_http_exchange x;
+    uint64_t initialize;
+    (void)state;
+
+    assert_int_equal(btz_mcp_client_probe_timeout(btz_mcp_http_session_client(s)), BTZ_OK);
+    closes(s, id);
+    initialize = sends_any(s, &x);
+    assert_text(x.rpc_method, "initialize");
+    assert_int_equal(btz_mcp_http_session_response_end(s, id, BTZ_MCP_HTTP_BROKEN), BTZ_ENOTFOUND);
+    head(s, initialize, 200, JSON);
+    btz_mcp_http_session_free(s);
+    /* The end comes before the owner has pulled anything. */
+    s = probe(false, &id);
+    assert_int_equal(btz_mcp_client_probe_timeout(btz_mcp_http_session_client(s)), BTZ_OK);
+    end(s, id, BTZ_MCP_HTTP_BROKEN);
+    sends_any(s, &x);
+    assert_text(x.rpc_method, "initialize");
+    btz_mcp_http_session_free(s);
+}
+
 static void test_resume(void **state)
 {
     struct btz_mcp_http_session *s = legacy_session(OPTIONS(.now_us = 1000), NULL);
@@ -303,6 +328,11 @@ static void test_session_forgotten_twice(void **state)
     answers(s, sends_any(s, NULL), 202, "", "");
     id = sends_any(s, &x);
     assert_text(x.rpc_method, "tools/call");
+    head(s, id, 404, ""); /* perhaps it is only this request that the server does not know */
+    assert_int_equal(event_of(s, BTZ_MCP_CLIENT_RESULT).fault, BTZ_MCP_FAULT_CLOSED);
+    closes(s, id);
+    call(s);
+    id = sends_any(s, &x);
     head(s, id, 404, "");
     event_of(s, BTZ_MCP_CLIENT_PROTOCOL_ERROR);
     assert_int_equal(event_of(s, BTZ_MCP_CLIENT_RESULT).fault, BTZ_MCP_FAULT_CLOSED);
@@ -410,6 +440,7 @@ static void test_old_endpoint(void **state)
         {"/m#f", NULL, false},
         {"/\\\\other.example", NULL, false},
         {"/m x", NULL, false},
+        {"/m\"x{}", NULL, false},
     };
     (void)state;
 
@@ -465,6 +496,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_probe),
         cmocka_unit_test(test_probe_ends),
+        cmocka_unit_test(test_probe_timeout),
         cmocka_unit_test(test_resume),
         cmocka_unit_test(test_resume_gives_up),
         cmocka_unit_test(test_get_stream),

@@ -283,6 +283,113 @@ static void test_wait_is_skipped(void **state)
     leave(room);
 }
 
+/* The server loses the session: the client opens another one and the call goes on. */
+static void test_session_is_renewed(void **state)
+{
+    struct room *room = enter((struct btz_http_link_options){.pump = BTZ_HTTP_SOCKET});
+    struct btz_mcp_http_session *session = btz_http_link_session(room->link);
+    struct btz_str before;
+    (void)state;
+
+    settle(room);
+    call(room, "{}");
+    settle(room);
+    before = btz_arena_dup(room->arena, btz_mcp_http_session_id(session));
+    assert_int_equal(btz_mcp_endpoint_end_session(btz_http_link_endpoint(room->link), room->handle),
+                     BTZ_OK);
+    call(room, "{\"big\":\"again\"}");
+    settle(room);
+    is_last(room, "{\"big\":\"again\"}");
+    assert_int_equal(room->errors, 0);
+    assert_false(btz_str_eq(before, btz_mcp_http_session_id(session)));
+    assert_true(btz_mcp_http_session_take_flags(session) & BTZ_MCP_HTTP_RENEWED);
+    assert_int_equal(btz_mcp_endpoint_sessions(btz_http_link_endpoint(room->link)), 1);
+    leave(room);
+}
+
+/* The server's annotations change behind the client's back: -32020, a new list, the call again. */
+static void test_headers_are_learned(void **state)
+{
+    struct room *room = enter(
+        (struct btz_http_link_options){.client = {.client = {.mode = BTZ_MCP_CLIENT_MODERN}}});
+    struct btz_mcp_http_session *session = btz_http_link_session(room->link);
+    struct btz_mcp_catalogue offer = catalogue(
+        room->arena, "[{\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\",\"properties\":{"
+                     "\"place\":{\"type\":\"string\",\"x-mcp-header\":\"Elsewhere\"}}}}]");
+    (void)state;
+
+    settle(room);
+    assert_int_equal(btz_mcp_client_list_tools(btz_http_link_client(room->link), NULL), BTZ_OK);
+    settle(room);
+    offer.quiet = true;
+    assert_int_equal(
+        btz_mcp_endpoint_set_catalogue(btz_http_link_endpoint(room->link), &offer, NULL), BTZ_OK);
+    call(room, "{\"place\":\"here\"}");
+    settle(room);
+    is_last(room, "{\"place\":\"here\"}");
+    assert_int_equal(room->served, 1);
+    assert_int_equal(btz_mcp_http_session_stats(session).retried_calls, 1);
+    assert_true(btz_str_find(btz_http_link_transcript(room->link),
+                             BTZ_STR("\r\nMcp-Param-Elsewhere: here\r\n")) > 0);
+    leave(room);
+}
+
+/* Both ends by the HTTP+SSE transport of 2024-11-05. */
+static void test_old_transport(void **state)
+{
+    (void)state;
+    for (int pump = BTZ_HTTP_MEMORY; pump <= BTZ_HTTP_SOCKET; pump++) {
+        struct room *room = enter((struct btz_http_link_options){
+            .pump = (enum btz_http_pump)pump,
+            .client = {.transport = BTZ_MCP_HTTP_SSE, .client = {.revision = BTZ_MCP_2024_11_05}},
+            .server = {.allow_legacy_sse = true}});
+
+        settle(room);
+        assert_int_equal(room->ready, 1);
+        call(room, "{\"big\":\"old\"}");
+        settle(room);
+        is_last(room, "{\"big\":\"old\"}");
+        assert_true(
+            btz_str_find(btz_http_link_transcript(room->link), BTZ_STR("event: endpoint\n")) > 0);
+        btz_mcp_http_session_close(btz_http_link_session(room->link));
+        settle(room);
+        assert_int_equal(btz_mcp_endpoint_exchanges(btz_http_link_endpoint(room->link)), 0);
+        leave(room);
+    }
+}
+
+/* Peers that keep each other busy are stopped. */
+static enum btz_http_relay_verdict loop(void *context, struct btz_http_link *link,
+                                        struct btz_http_relay_item *item)
+{
+    (void)context;
+    if (item->own) {
+        assert_int_equal(btz_http_link_replay(
+                             link, BTZ_STR("GET"), BTZ_STR("/mcp"),
+                             &(struct btz_http_field){BTZ_STR("Host"), BTZ_STR("other.example")}, 1,
+                             BTZ_STR_NONE, BTZ_STR_NONE, NULL),
+                         BTZ_OK);
+    }
+    return BTZ_RELAY_PASS;
+}
+
+static void test_no_rest(void **state)
+{
+    struct room *room = enter((struct btz_http_link_options){.max_moves = 200});
+    const struct btz_http_field host = {BTZ_STR("Host"), BTZ_STR("tools.example")};
+    struct btz_err err;
+    (void)state;
+
+    settle(room);
+    btz_http_link_set_relay(room->link, loop, NULL);
+    assert_int_equal(btz_http_link_replay(room->link, BTZ_STR("GET"), BTZ_STR("/mcp"), &host, 1,
+                                          BTZ_STR_NONE, BTZ_STR_NONE, NULL),
+                     BTZ_OK);
+    assert_int_equal(btz_http_link_step(room->link, 0, &err), BTZ_ELIMIT);
+    assert_true(err.msg[0]);
+    leave(room);
+}
+
 /* --- an adversary --- */
 
 struct adversary {
@@ -520,10 +627,12 @@ static void test_relay_get_stream(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bytes_legacy), cmocka_unit_test(test_same_bytes_modern),
-        cmocka_unit_test(test_same_bytes_probe),  cmocka_unit_test(test_wait_is_skipped),
-        cmocka_unit_test(test_relay_requests),    cmocka_unit_test(test_relay_responses),
-        cmocka_unit_test(test_relay_events),      cmocka_unit_test(test_relay_get_stream),
+        cmocka_unit_test(test_same_bytes_legacy),  cmocka_unit_test(test_same_bytes_modern),
+        cmocka_unit_test(test_same_bytes_probe),   cmocka_unit_test(test_wait_is_skipped),
+        cmocka_unit_test(test_session_is_renewed), cmocka_unit_test(test_headers_are_learned),
+        cmocka_unit_test(test_old_transport),      cmocka_unit_test(test_no_rest),
+        cmocka_unit_test(test_relay_requests),     cmocka_unit_test(test_relay_responses),
+        cmocka_unit_test(test_relay_events),       cmocka_unit_test(test_relay_get_stream),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
