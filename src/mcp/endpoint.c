@@ -442,6 +442,13 @@ struct btz_str btz_mcp_endpoint_session_id(const struct btz_mcp_endpoint *endpoi
     return peer && peer->session ? btz_str_of(peer->id) : BTZ_STR_NONE;
 }
 
+struct btz_str btz_mcp_endpoint_subject(const struct btz_mcp_endpoint *endpoint, uint64_t handle)
+{
+    const struct peer *peer = peer_of(endpoint, handle);
+
+    return peer ? (struct btz_str){peer->subject, peer->subject_len} : BTZ_STR_NONE;
+}
+
 size_t btz_mcp_endpoint_sessions(const struct btz_mcp_endpoint *endpoint)
 {
     return endpoint->sessions.count;

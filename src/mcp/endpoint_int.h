@@ -191,9 +191,9 @@ void btz_mcp_endpoint_due_by(struct btz_mcp_endpoint *endpoint, int64_t at_us);
 int btz_mcp_endpoint_machine(struct btz_mcp_endpoint *endpoint,
                              const struct btz_mcp_catalogue *catalogue, unsigned revisions,
                              struct btz_mcp_server **out, struct btz_err *err) BTZ_WARN_UNUSED;
-struct peer *btz_mcp_endpoint_peer_new(struct btz_mcp_endpoint *endpoint, bool modern);
-void btz_mcp_endpoint_peer_open_session(struct btz_mcp_endpoint *endpoint, struct peer *peer,
-                                        struct btz_str subject);
+struct peer *btz_mcp_endpoint_peer_new(struct btz_mcp_endpoint *endpoint, bool modern,
+                                       struct btz_str subject);
+void btz_mcp_endpoint_peer_open_session(struct btz_mcp_endpoint *endpoint, struct peer *peer);
 struct peer *btz_mcp_endpoint_session(const struct btz_mcp_endpoint *endpoint, struct btz_str id,
                                       bool old_sse);
 /* Ends a peer: exchanges are answered, calls are cancelled, the session is unknown from now on. */

@@ -126,9 +126,16 @@ static struct btz_mcp_server *take_machine(struct btz_mcp_endpoint *endpoint, bo
     return server;
 }
 
-struct peer *btz_mcp_endpoint_peer_new(struct btz_mcp_endpoint *endpoint, bool modern)
+struct peer *btz_mcp_endpoint_peer_new(struct btz_mcp_endpoint *endpoint, bool modern,
+                                       struct btz_str subject)
 {
     struct peer *peer = must_alloc(sizeof(*peer));
+
+    peer->subject = must_alloc(subject.len + 1);
+    peer->subject_len = subject.len;
+    if (subject.len) {
+        memcpy(peer->subject, subject.ptr, subject.len);
+    }
 
     peer->node.key = ++endpoint->handles_made;
     peer->server = take_machine(endpoint, modern);
@@ -141,8 +148,7 @@ struct peer *btz_mcp_endpoint_peer_new(struct btz_mcp_endpoint *endpoint, bool m
     return peer;
 }
 
-void btz_mcp_endpoint_peer_open_session(struct btz_mcp_endpoint *endpoint, struct peer *peer,
-                                        struct btz_str subject)
+void btz_mcp_endpoint_peer_open_session(struct btz_mcp_endpoint *endpoint, struct peer *peer)
 {
     struct btz_hash hash = secret_hash(endpoint, BTZ_STR("session"), ++endpoint->ids_made);
     char hex[65];
@@ -150,11 +156,6 @@ void btz_mcp_endpoint_peer_open_session(struct btz_mcp_endpoint *endpoint, struc
     btz_hash_hex(&hash, hex);
     memcpy(peer->id, hex, SESSION_ID_LEN);
     peer->by_id.key = id_key(btz_str_of(peer->id));
-    peer->subject = must_alloc(subject.len + 1);
-    peer->subject_len = subject.len;
-    if (subject.len) {
-        memcpy(peer->subject, subject.ptr, subject.len);
-    }
     peer->session = true;
     btz_mcp_table_put(&endpoint->sessions, &peer->by_id);
     btz_mcp_endpoint_due_by(endpoint, endpoint->now_us + endpoint->options.session_greeting_us);

@@ -196,7 +196,7 @@ static void stateless(struct request *r)
 {
     switch (r->message.kind) {
     case BTZ_MCP_REQUEST:
-        feed_request(r, btz_mcp_endpoint_peer_new(r->endpoint, true));
+        feed_request(r, btz_mcp_endpoint_peer_new(r->endpoint, true, r->subject));
         break;
     case BTZ_MCP_NOTIFICATION:
         /* Each request has a machine of its own, and is cancelled by closing its stream: there is
@@ -278,8 +278,8 @@ static void initialize(struct request *r)
         refuse(r, 503, BTZ_MCP_E_INTERNAL, "too many sessions are open; try again later");
         return;
     }
-    peer = btz_mcp_endpoint_peer_new(endpoint, false);
-    btz_mcp_endpoint_peer_open_session(endpoint, peer, r->subject);
+    peer = btz_mcp_endpoint_peer_new(endpoint, false, r->subject);
+    btz_mcp_endpoint_peer_open_session(endpoint, peer);
     feed_request(r, peer);
     if (!peer->over && !btz_mcp_server_session(peer->server)) {
         btz_mcp_endpoint_peer_free(endpoint, peer); /* refused: there never was a session */
@@ -441,9 +441,9 @@ static void get_old(struct request *r)
         refuse(r, 503, BTZ_MCP_E_INTERNAL, "too many sessions are open; try again later");
         return;
     }
-    peer = btz_mcp_endpoint_peer_new(endpoint, false);
+    peer = btz_mcp_endpoint_peer_new(endpoint, false, r->subject);
     peer->old_sse = true;
-    btz_mcp_endpoint_peer_open_session(endpoint, peer, r->subject);
+    btz_mcp_endpoint_peer_open_session(endpoint, peer);
     endpoint->stats.sessions++;
     x = btz_mcp_endpoint_exchange_new(endpoint, r->exchange, peer,
                                       btz_mcp_endpoint_route_new(peer, NO_ID), true);

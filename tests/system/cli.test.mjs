@@ -65,7 +65,7 @@ test('lists have the shapes of the command line contract', async () => {
     assert.equal(attack.oracle, 'semantic');
     assert.ok(attack.owasp.every((o) => /^MCP\d\d /.test(o)), 'id and name');
   }
-  assert.equal(scenarios.length, 10);
+  assert.ok(scenarios.length >= 10);
   assert.ok(scenarios.every((s) => s.id === `${s.attack}/${s.variant}`));
 });
 

@@ -653,9 +653,12 @@ static void both_eras(void **state)
     (void)state;
     post(endpoint, 2, session, LEGACY_CALL("1"));
     take_event(endpoint, BTZ_MCP_SERVER_CALL, "a", &legacy_handle);
+    as_subject = "alice";
     http(endpoint, 3, "POST", "/mcp", with(with(POST_FIELDS, session), modern), MODERN_CALL("1"));
     take_event(endpoint, BTZ_MCP_SERVER_CALL, "a", &modern_handle);
     assert_int_not_equal(legacy_handle, modern_handle);
+    assert_int_equal(btz_mcp_endpoint_subject(endpoint, legacy_handle).len, 0);
+    assert_text(btz_mcp_endpoint_subject(endpoint, modern_handle), "alice");
     assert_int_equal(btz_mcp_endpoint_session_id(endpoint, legacy_handle).len, 40);
     assert_null(btz_mcp_endpoint_session_id(endpoint, modern_handle).ptr);
     /* a modern header with a legacy body is a modern request without its envelope */
