@@ -183,6 +183,11 @@ int carry_serve(struct btz_trial *trial, struct conn *conn, struct btz_mcp_serve
                 const struct btz_mcp_server_event *event, struct btz_err *err);
 void carry_client_event(struct btz_trial *trial, struct conn *conn,
                         const struct btz_mcp_client_event *event);
+/* authorize.c: over HTTP, where the setting protects the server. */
+bool auth_front(void *context, struct btz_http_link *link, struct btz_http_relay_item *item);
+/* The value of Authorization for conn->http's server; empty if there is none to be had. */
+int auth_obtain(struct btz_trial *trial, struct conn *conn, struct btz_str *header,
+                struct btz_err *err);
 /* carry_http.c */
 int carry_http_open(struct btz_trial *trial, struct conn *conn,
                     const struct btz_mcp_client_options *client,
