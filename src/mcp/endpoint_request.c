@@ -91,8 +91,8 @@ static struct peer *session_of(struct request *r)
         refuse(r, 404, BTZ_MCP_E_REQUEST, "there is no such session; initialize a new one");
         return NULL;
     }
-    if (r->versions > 1 || (r->versions && !(BTZ_MCP_SET(btz_mcp_revision_parse(r->version)) &
-                                             served(r) & BTZ_MCP_SET_LEGACY))) {
+    if (r->versions && !(BTZ_MCP_SET(btz_mcp_revision_parse(r->version)) & served(r) &
+                         BTZ_MCP_SET_LEGACY)) { /* doubled is no version at all */
         refuse(r, 400, BTZ_MCP_E_REQUEST,
                "MCP-Protocol-Version names a version that is not served");
         return NULL;
@@ -237,8 +237,7 @@ static void in_session(struct request *r, struct peer *peer)
     uint64_t refused = btz_mcp_server_stats(peer->server).refused;
 
     if (r->message.kind == BTZ_MCP_REQUEST) {
-        if (btz_mcp_endpoint_route_find(peer, r->message.id) ||
-            btz_mcp_server_is_open(peer->server, r->message.id)) {
+        if (btz_mcp_endpoint_route_find(peer, r->message.id)) {
             refuse(r, 400, BTZ_MCP_E_REQUEST,
                    "a request with this id is still in flight; use a new id");
             return;
