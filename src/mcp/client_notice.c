@@ -149,9 +149,13 @@ static int resource_updated(struct received *in)
         stream = stream_of(in);
         wanted = stream && stream->acknowledged && covers(stream->uris, event.message);
     }
+    if (!wanted && !is_modern(client)) {
+        client->stats.ignored++; /* normal after the end of a subscription */
+        return BTZ_OK;
+    }
     if (!event.message.len || !wanted) {
-        return btz_mcp_client_ignore(client, "a resource was reported as changed that nobody "
-                                             "subscribed to");
+        return btz_mcp_client_ignore(client, "a resource was reported as changed that no listen "
+                                             "stream asked for");
     }
     event.request = stream ? stream->handle : 0;
     if (!waits_already(client, &event)) {

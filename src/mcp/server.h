@@ -58,7 +58,8 @@ enum btz_mcp_server_event_kind {
     BTZ_MCP_SERVER_COMPLETE,  /* complete `argument` from `value`, then reply; `arguments` are those
                                * already chosen, `name` the prompt or the URI (template) */
     BTZ_MCP_SERVER_ANSWER,    /* answer to _ask `ask`: `result`, or NULL and `code`, `message`,
-                               * `data`; `token` is that of the ask */
+                               * `data`; `token` is that of the ask. A result that breaks its shape
+                               * comes as code BTZ_MCP_E_PARAMS with the result as `data` */
     BTZ_MCP_SERVER_ROOTS_CHANGED /* legacy; only after the owner has asked for roots/list */
 };
 

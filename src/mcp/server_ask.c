@@ -238,22 +238,23 @@ bool btz_mcp_server_take_answer(struct incoming *in)
     return true;
 }
 
-int btz_mcp_server_roots_changed(struct incoming *in)
+void btz_mcp_server_roots_changed(struct incoming *in)
 {
     struct btz_mcp_server *server = in->server;
     struct btz_mcp_server_event event = {.kind = BTZ_MCP_SERVER_ROOTS_CHANGED,
                                          .revision = server->session.revision,
                                          .name = BTZ_STR("notifications/roots/list_changed")};
 
+    if (!server->session.roots_asked) {
+        server->stats.ignored++;
+        return;
+    }
     for (const struct call *c = server->event_head; c; c = c->next_event) {
         if (c->event.kind == event.kind) {
-            return BTZ_OK; /* one that waits says it already */
+            return; /* one that waits says it already */
         }
     }
-    if (server->session.roots_asked) {
-        event.arguments = btz_json_new_object(in->arena);
-        btz_mcp_server_note(server, &event, in->arena);
-        in->arena = NULL;
-    }
-    return BTZ_OK;
+    event.arguments = btz_json_new_object(in->arena);
+    btz_mcp_server_note(server, &event, in->arena);
+    in->arena = NULL;
 }

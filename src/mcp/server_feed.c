@@ -444,7 +444,8 @@ static int take_notification(struct incoming *in)
         break;
     case BTZ_MCP_N_ROOTS_CHANGED:
         if (session->revision) {
-            return btz_mcp_server_roots_changed(in);
+            btz_mcp_server_roots_changed(in);
+            return BTZ_OK;
         }
         break;
     default:

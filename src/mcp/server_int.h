@@ -172,7 +172,7 @@ bool btz_mcp_server_was_asked(const struct btz_mcp_server *server, struct btz_mc
 int btz_mcp_server_cancel_asks(struct btz_mcp_server *server,
                                const struct call *call) BTZ_WARN_UNUSED;
 void btz_mcp_server_drop_asks(struct btz_mcp_server *server);
-int btz_mcp_server_roots_changed(struct incoming *in) BTZ_WARN_UNUSED;
+void btz_mcp_server_roots_changed(struct incoming *in);
 
 /* server.c */
 void btz_mcp_server_add_call(struct btz_mcp_server *server, struct call *call);

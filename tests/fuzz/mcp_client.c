@@ -2,6 +2,9 @@
  * begins with '!' and is something its owner does:
  *   !t !q !m list tools, resources, templates   !k call   !d read   !i ping   !l listen
  *   !x cancel the newest request                !o the probe timed out         !z close
+ *   !p list prompts   !g get a prompt   !c complete   !v set the log level   !s !u (un)subscribe
+ *   !w listen to a resource   !r the roots changed   !a answer the newest ask   !e refuse it
+ *   !n answer the newest request for inputs
  * Every request ends exactly once, and everything sent is a message the codec accepts. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +20,10 @@
 
 struct fuzz {
     struct btz_mcp_client *client;
+    struct btz_arena *arena;
     uint64_t newest;
+    uint64_t ask, input;
+    struct btz_str method; /* of `ask`: one of the three */
     size_t started, cancelled, ended;
     size_t ready, failed;
 };
@@ -58,12 +64,25 @@ static void take_events(struct fuzz *f)
         case BTZ_MCP_CLIENT_TOOLS:
         case BTZ_MCP_CLIENT_RESOURCES:
         case BTZ_MCP_CLIENT_TEMPLATES:
+        case BTZ_MCP_CLIENT_PROMPTS:
         case BTZ_MCP_CLIENT_RESULT:
             MUST(!event.fault == (event.value != NULL));
             f->ended++;
             break;
         case BTZ_MCP_CLIENT_LISTEN_ENDED:
             f->ended++;
+            break;
+        case BTZ_MCP_CLIENT_ASKED:
+            MUST(btz_mcp_era_of(btz_mcp_client_revision(f->client)) == BTZ_MCP_LEGACY);
+            f->ask = event.ask;
+            f->method = btz_arena_dup(f->arena, event.method);
+            break;
+        case BTZ_MCP_CLIENT_INPUT:
+            MUST(btz_json_count(event.value) && event.round <= 2);
+            f->input = event.request;
+            break;
+        case BTZ_MCP_CLIENT_RESOURCE_UPDATED:
+            MUST(event.message.len);
             break;
         default:
             break;
@@ -74,8 +93,51 @@ static void take_events(struct fuzz *f)
          f->started == f->ended + f->cancelled + btz_mcp_client_in_flight(f->client));
 }
 
+static const struct btz_json *parse(struct btz_arena *arena, const char *text)
+{
+    const struct btz_json *value = NULL;
+
+    MUST(!btz_json_parse(arena, btz_str_of(text), NULL, &value, NULL));
+    return value;
+}
+
+static void answer(struct fuzz *f)
+{
+    const char *result = "{\"roots\":[]}";
+
+    if (btz_str_is(f->method, "elicitation/create")) {
+        result = "{\"action\":\"cancel\"}";
+    } else if (btz_str_is(f->method, "sampling/createMessage")) {
+        result = "{\"model\":\"m\",\"role\":\"user\",\"content\":[]}";
+    }
+    MUST(btz_mcp_client_answer(f->client, f->ask, parse(f->arena, result), NULL) != BTZ_EINVAL);
+}
+
+/* What belongs to no request. */
+static void act_apart(struct fuzz *f, char what)
+{
+    switch (what) {
+    case 'a':
+        answer(f);
+        break;
+    case 'e':
+        (void)!btz_mcp_client_answer_error(f->client, f->ask, -1, BTZ_STR("m"), NULL);
+        break;
+    case 'n':
+        (void)!btz_mcp_client_answer_inputs(
+            f->client, f->input, parse(f->arena, "{\"k\":{\"action\":\"accept\"}}"), NULL);
+        break;
+    case 'r':
+        (void)!btz_mcp_client_roots_changed(f->client);
+        break;
+    default:
+        break;
+    }
+}
+
 static void act(struct fuzz *f, char what)
 {
+    const struct btz_str uri = BTZ_STR("u:1");
     int rc = BTZ_EINVAL;
 
     switch (what) {
@@ -110,7 +172,30 @@ static void act(struct fuzz *f, char what)
     case 'z':
         btz_mcp_client_close(f->client);
         break;
+    case 'p':
+        rc = btz_mcp_client_list_prompts(f->client, &f->newest);
+        break;
+    case 'g':
+        rc = btz_mcp_client_get_prompt(f->client, BTZ_STR("p"), NULL, &f->newest);
+        break;
+    case 'c':
+        rc = btz_mcp_client_complete(f->client, BTZ_MCP_REF_PROMPT, BTZ_STR("p"), BTZ_STR("a"),
+                                     BTZ_STR("x"), NULL, &f->newest);
+        break;
+    case 'v':
+        rc = btz_mcp_client_set_log_level(f->client, BTZ_STR("error"), &f->newest);
+        break;
+    case 's':
+        rc = btz_mcp_client_subscribe(f->client, uri, &f->newest);
+        break;
+    case 'u':
+        rc = btz_mcp_client_unsubscribe(f->client, uri, &f->newest);
+        break;
+    case 'w':
+        rc = btz_mcp_client_listen_to(f->client, BTZ_MCP_LIST_PROMPTS, &uri, 1, &f->newest);
+        break;
     default:
+        act_apart(f, what);
         break;
     }
     f->started += rc == BTZ_OK;
@@ -124,6 +209,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                              .version = BTZ_STR("1"),
                                              .progress = true,
                                              .log_level = BTZ_STR("info"),
+                                             .max_rounds = 2,
+                                             .max_asks = 3,
                                              .max_pages = 4,
                                              .max_items = 8,
                                              .max_list_bytes = 4096,
@@ -140,6 +227,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rest = (struct btz_str){(const char *)data + 1, size - 1};
     options.mode = (enum btz_mcp_client_mode)(data[0] % 3);
     options.forbid_fallback = data[0] & 64;
+    options.http = data[0] & 32;
+    f.arena = btz_arena_new();
+    options.capabilities = data[0] & 16 ? parse(f.arena, "{\"elicitation\":{},\"sampling\":{},"
+                                                         "\"roots\":{\"listChanged\":true}}")
+                                        : NULL;
     MUST(!btz_mcp_client_new(&options, &f.client, NULL));
     MUST(!btz_mcp_client_start(f.client));
     while (btz_str_cut(&rest, '\n', &text)) {
@@ -159,5 +251,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(f.failed || f.started == f.ended + f.cancelled);
     check_out(&f);
     btz_mcp_client_free(f.client);
+    btz_arena_free(f.arena);
     return 0;
 }

@@ -2,6 +2,8 @@
  * begins with '!' and is something its owner does:
  *   !r reply to the oldest call   !e answer it with an error   !p progress   !g log message
  *   !c replace the catalogue      !s end the streams           !h the next line comes over HTTP
+ *   !i reply with input_required  !a !o !n ask for elicitation, roots, ping on the oldest call's
+ *   !x cancel the newest ask      !u a resource changed        stream   !l log related to no call
  * Everything the machine sends must be a message that its own codec accepts. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,17 +20,27 @@
 #define MAX_IN_FLIGHT 4
 
 static const char info[] = "{\"name\":\"s\",\"version\":\"1\"}";
-static const char tools[] = "[{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"}},"
+static const char tools[] = "[{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\",\"properties\":{"
+                            "\"r\":{\"type\":\"string\",\"x-mcp-header\":\"R\"}}}},"
                             "{\"name\":\"b\",\"inputSchema\":{\"type\":\"object\"}}]";
 static const char resources[] = "[{\"uri\":\"u:1\",\"name\":\"n\"}]";
+static const char prompts[] =
+    "[{\"name\":\"p\",\"arguments\":[{\"name\":\"x\",\"required\":true}]},"
+    "{\"name\":\"q\"}]";
+static const char form[] = "{\"message\":\"m\",\"requestedSchema\":{}}";
+static const char inputs[] =
+    "{\"k\":{\"method\":\"elicitation/create\",\"params\":{\"message\":\"m\","
+    "\"requestedSchema\":{}}},\"l\":{\"method\":\"roots/list\"}}";
 
 struct fuzz {
     struct btz_mcp_server *server;
     struct btz_arena *arena;
     struct btz_mcp_catalogue catalogue;
     uint64_t tokens[2 * MAX_IN_FLIGHT];
-    bool reads[2 * MAX_IN_FLIGHT];
+    enum btz_mcp_server_event_kind kinds[2 * MAX_IN_FLIGHT];
     size_t count;
+    uint64_t ask;
+    size_t asked, answered;
     double progress;
     bool http;
 };
@@ -51,7 +63,9 @@ static void check_out(struct fuzz *f)
         struct btz_mcp_refusal why;
 
         MUST(!btz_mcp_read(arena, out.bytes, NULL, &m, &why));
-        MUST(m.kind == out.kind && m.kind != BTZ_MCP_REQUEST);
+        MUST(m.kind == out.kind);
+        /* Only a legacy session is asked anything. */
+        MUST(m.kind != BTZ_MCP_REQUEST || btz_mcp_era_of(out.revision) == BTZ_MCP_LEGACY);
         MUST(btz_mcp_id_eq(m.id, out.id) || (!m.id.kind && !out.id.kind));
         MUST(m.kind != BTZ_MCP_NOTIFICATION || btz_str_eq(m.method, out.method));
         btz_arena_free(arena);
@@ -66,9 +80,15 @@ static void take_events(struct fuzz *f)
         size_t i = 0;
 
         MUST(event.name.len && btz_json_is(event.arguments, BTZ_JSON_OBJECT));
+        if (event.kind == BTZ_MCP_SERVER_ANSWER || event.kind == BTZ_MCP_SERVER_ROOTS_CHANGED) {
+            f->answered += event.kind == BTZ_MCP_SERVER_ANSWER;
+            MUST(f->answered <= f->asked);
+            continue;
+        }
         if (event.kind != BTZ_MCP_SERVER_CANCELLED) {
             MUST(f->count < 2 * MAX_IN_FLIGHT);
-            f->reads[f->count] = event.kind == BTZ_MCP_SERVER_READ;
+            MUST(!event.inputs || btz_json_is(event.inputs, BTZ_JSON_OBJECT));
+            f->kinds[f->count] = event.kind;
             f->tokens[f->count++] = event.token;
             continue;
         }
@@ -78,7 +98,7 @@ static void take_events(struct fuzz *f)
         MUST(i < f->count); /* only what the owner knows is reported as cancelled */
         for (f->count--; i < f->count; i++) {
             f->tokens[i] = f->tokens[i + 1];
-            f->reads[i] = f->reads[i + 1];
+            f->kinds[i] = f->kinds[i + 1];
         }
     }
     MUST(btz_mcp_server_in_flight(f->server) <= MAX_IN_FLIGHT);
@@ -88,21 +108,34 @@ static void drop_first(struct fuzz *f)
 {
     for (size_t i = 1; i < f->count; i++) {
         f->tokens[i - 1] = f->tokens[i];
-        f->reads[i - 1] = f->reads[i];
+        f->kinds[i - 1] = f->kinds[i];
     }
     f->count--;
 }
 
+static const struct btz_json *result_of(struct fuzz *f)
+{
+    switch (f->kinds[0]) {
+    case BTZ_MCP_SERVER_READ:
+        return parse(f->arena, "{\"contents\":[]}");
+    case BTZ_MCP_SERVER_PROMPT:
+        return parse(f->arena, "{\"messages\":[]}");
+    case BTZ_MCP_SERVER_COMPLETE:
+        return parse(f->arena, "{\"completion\":{\"values\":[]}}");
+    default:
+        return parse(f->arena, "{\"content\":[]}");
+    }
+}
+
 static void reply(struct fuzz *f, bool as_error)
 {
-    struct btz_json *result = btz_json_new_object(f->arena);
+    const struct btz_json *result;
     int rc;
 
     if (!f->count) {
         return;
     }
-    btz_json_setz(f->arena, result, f->reads[0] ? "contents" : "content",
-                  btz_json_new_array(f->arena));
+    result = result_of(f);
     if (as_error) {
         rc = btz_mcp_server_reply_error(f->server, f->tokens[0], BTZ_MCP_E_PARAMS, BTZ_STR("no"),
                                         result);
@@ -113,6 +146,28 @@ static void reply(struct fuzz *f, bool as_error)
     if (rc == BTZ_OK) {
         drop_first(f);
     }
+}
+
+static void reply_input(struct fuzz *f)
+{
+    int rc;
+
+    if (!f->count) {
+        return;
+    }
+    rc = btz_mcp_server_reply_input(f->server, f->tokens[0], parse(f->arena, inputs), BTZ_STR("s"),
+                                    NULL);
+    MUST(rc != BTZ_EINVAL && rc != BTZ_ENOTFOUND);
+    if (rc == BTZ_OK || rc == BTZ_EUNSUPPORTED) {
+        drop_first(f);
+    }
+}
+
+static void ask(struct fuzz *f, const char *method, const char *params)
+{
+    f->asked +=
+        btz_mcp_server_ask(f->server, f->count ? f->tokens[0] : 0, btz_str_of(method),
+                           params ? parse(f->arena, params) : NULL, &f->ask, NULL) == BTZ_OK;
 }
 
 static void act(struct fuzz *f, char what)
@@ -143,6 +198,28 @@ static void act(struct fuzz *f, char what)
     case 'h':
         f->http = true;
         break;
+    case 'i':
+        reply_input(f);
+        break;
+    case 'a':
+        ask(f, "elicitation/create", form);
+        break;
+    case 'o':
+        ask(f, "roots/list", NULL);
+        break;
+    case 'n':
+        ask(f, "ping", NULL);
+        break;
+    case 'x':
+        (void)!btz_mcp_server_cancel_ask(f->server, f->ask, BTZ_STR("r"));
+        break;
+    case 'u':
+        (void)!btz_mcp_server_resource_updated(f->server, BTZ_STR("u:1"));
+        break;
+    case 'l':
+        (void)!btz_mcp_server_log(f->server, 0, BTZ_STR("error"), BTZ_STR_NONE,
+                                  btz_json_new_int(f->arena, 1));
+        break;
     default:
         break;
     }
@@ -150,7 +227,10 @@ static void act(struct fuzz *f, char what)
 
 static void line(struct fuzz *f, struct btz_str text)
 {
-    const struct btz_mcp_headers headers = {.protocol_version = BTZ_STR("2026-07-28"),
+    static const struct btz_mcp_param param = {{"r", 1}, {"=?base64?eA==?=", 15}};
+    const struct btz_mcp_headers headers = {.params = &param,
+                                            .param_count = 1,
+                                            .protocol_version = BTZ_STR("2026-07-28"),
                                             .method = BTZ_STR("tools/call"),
                                             .name = BTZ_STR("a")};
 
@@ -173,6 +253,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                              .max_in_flight = MAX_IN_FLIGHT,
                                              .max_streams = 2,
                                              .max_out_bytes = 20000,
+                                             .max_asks = 3,
+                                             .max_subscriptions = 2,
+                                             .completions = true,
+                                             .subscribe = true,
                                              .logging = true};
     struct btz_str rest;
     struct fuzz f = {0};
@@ -188,7 +272,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     f.catalogue = (struct btz_mcp_catalogue){.server_info = parse(f.arena, info),
                                              .instructions = BTZ_STR("i"),
                                              .tools = parse(f.arena, tools),
-                                             .resources = parse(f.arena, resources)};
+                                             .resources = parse(f.arena, resources),
+                                             .prompts = parse(f.arena, prompts)};
     MUST(!btz_mcp_server_new(&options, &f.catalogue, &f.server, NULL));
     while (btz_str_cut(&rest, '\n', &text)) {
         line(&f, text);

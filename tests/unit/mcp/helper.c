@@ -63,11 +63,19 @@ static struct btz_mcp_catalogue catalogue(struct btz_arena *arena, const char *t
 struct btz_mcp_server *make_server(struct btz_mcp_server_options options, const char *tools,
                                    const char *resources, const char *templates)
 {
+    return make_full_server(options, tools, resources, templates, NULL);
+}
+
+struct btz_mcp_server *make_full_server(struct btz_mcp_server_options options, const char *tools,
+                                        const char *resources, const char *templates,
+                                        const char *prompts)
+{
     struct btz_arena *arena = btz_arena_new();
     struct btz_mcp_catalogue offer = catalogue(arena, tools, resources, templates);
     struct btz_mcp_server *server = NULL;
     struct btz_err err;
 
+    offer.prompts = json(arena, prompts);
     if (btz_mcp_server_new(&options, &offer, &server, &err)) {
         fail_msg("server: %s", err.msg);
     }
@@ -181,16 +189,43 @@ void server_reply(struct btz_mcp_server *server, uint64_t token, const char *res
     btz_arena_free(arena); /* the message is written already */
 }
 
+const char *modern_request(const char *id, const char *method, const char *capabilities,
+                           const char *params)
+{
+    char text[4096];
+
+    snprintf(text, sizeof(text),
+             "{'jsonrpc':'2.0','id':%s,'method':'%s','params':{'_meta':{"
+             "'io.modelcontextprotocol/protocolVersion':'2026-07-28',"
+             "'io.modelcontextprotocol/clientCapabilities':%s}%s%s}}",
+             id, method, capabilities, params ? "," : "", params ? params : "");
+    return q(text);
+}
+
+const char *legacy_request(const char *id, const char *method, const char *params)
+{
+    char text[4096];
+
+    snprintf(text, sizeof(text), "{'jsonrpc':'2.0','id':%s,'method':'%s','params':{%s}}", id,
+             method, params ? params : "");
+    return q(text);
+}
+
 void server_open(struct btz_mcp_server *server, const char *version)
+{
+    server_open_with(server, version, "{\"roots\":{}}");
+}
+
+void server_open_with(struct btz_mcp_server *server, const char *version, const char *capabilities)
 {
     char text[512];
     struct btz_str bytes;
 
     snprintf(text, sizeof(text),
              "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-             "\"protocolVersion\":\"%s\",\"capabilities\":{\"roots\":{}},"
+             "\"protocolVersion\":\"%s\",\"capabilities\":%s,"
              "\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}",
-             version);
+             version, capabilities);
     server_in(server, text);
     assert_true(btz_mcp_server_next_out(server, &bytes));
     assert_true(btz_str_find(bytes, btz_str_of(version)) > 0);

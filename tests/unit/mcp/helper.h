@@ -31,6 +31,17 @@ const struct btz_json *json(struct btz_arena *arena, const char *text);
 
 struct btz_mcp_server *make_server(struct btz_mcp_server_options options, const char *tools,
                                    const char *resources, const char *templates);
+struct btz_mcp_server *make_full_server(struct btz_mcp_server_options options, const char *tools,
+                                        const char *resources, const char *templates,
+                                        const char *prompts);
+/* A modern request as JSON text (single quotes allowed in all parts): `capabilities` of the client,
+ * `params` besides _meta or NULL. Static buffers as in q(). */
+const char *modern_request(const char *id, const char *method, const char *capabilities,
+                           const char *params);
+/* The same of the legacy era. */
+const char *legacy_request(const char *id, const char *method, const char *params);
+/* Legacy handshake of a client with these capabilities. */
+void server_open_with(struct btz_mcp_server *server, const char *version, const char *capabilities);
 int replace_tools(struct btz_mcp_server *server, const char *tools, const char *resources,
                   const char *templates, bool quiet);
 struct btz_mcp_client *make_client(struct btz_mcp_client_options options);

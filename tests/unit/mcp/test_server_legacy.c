@@ -322,8 +322,8 @@ static void calls(void **state)
                 "{'io.modelcontextprotocol/logLevel':'debug'}}}"));
     assert_true(btz_mcp_server_next_event(server, &event));
     assert_int_equal(
-        btz_mcp_server_log(server, event.token, BTZ_STR("error"), BTZ_STR_NONE, json(arena, "1")),
-        BTZ_EUNSUPPORTED); /* that key means nothing in this era */
+        btz_mcp_server_log(server, event.token, BTZ_STR("debug"), BTZ_STR_NONE, json(arena, "1")),
+        BTZ_OK); /* logLevel means nothing in this era: before logging/setLevel all is sent */
     assert_int_equal(
         btz_mcp_server_reply_error(server, event.token, BTZ_MCP_E_PARAMS, BTZ_STR("m"), NULL),
         BTZ_OK);
@@ -331,6 +331,8 @@ static void calls(void **state)
                q("{'jsonrpc':'2.0','id':'1','result':{'content':[],'structuredContent':{'x':1}}}"));
     server_out(server, q("{'jsonrpc':'2.0','id':1,'error':{'code':4242,'message':'denied','data':"
                          "{'rule':'r'}}}"));
+    server_out(server, q("{'jsonrpc':'2.0','method':'notifications/message','params':{'level':"
+                         "'debug','data':1}}"));
     server_error(server, "2", BTZ_MCP_E_PARAMS);
     server_quiet(server);
     btz_arena_free(arena);
