@@ -138,7 +138,6 @@ static struct btz_mcp_headers body_headers(struct request *r)
     const struct btz_json *meta = btz_json_getz(params, "_meta");
     const struct btz_mcp_method *method = btz_mcp_method_find(r->message.method);
     struct btz_str name = btz_json_str(btz_json_getz(params, "name"));
-    const struct btz_json *tools = r->endpoint->catalogue.tools;
     struct btz_mcp_headers headers = {.method = r->message.method};
 
     headers.protocol_version = btz_json_str(btz_json_getz(meta, BTZ_MCP_META "protocolVersion"));
@@ -148,15 +147,10 @@ static struct btz_mcp_headers body_headers(struct request *r)
     if (method && method->header_name) {
         headers.name = btz_json_str(btz_json_getz(params, method->header_name));
     }
-    for (size_t i = 0; i < btz_json_count(tools); i++) {
-        const struct btz_json *tool = btz_json_at(tools, i);
-
-        if (btz_str_eq(btz_json_str(btz_json_getz(tool, "name")), name) &&
-            btz_mcp_param_fields(r->arena, btz_json_getz(tool, "inputSchema"),
-                                 btz_json_getz(params, "arguments"), &headers.params,
-                                 &headers.param_count, NULL)) {
-            headers.param_count = 0; /* broken annotations mirror nothing */
-        }
+    if (btz_mcp_param_fields(r->arena, btz_mcp_server_schema(r->endpoint->model, name),
+                             btz_json_getz(params, "arguments"), &headers.params,
+                             &headers.param_count, NULL)) {
+        headers.param_count = 0; /* broken annotations mirror nothing */
     }
     return headers;
 }
