@@ -27,6 +27,7 @@
 
 static struct btz_net_loop *loop;
 static struct btz_net_http_server *server;
+static bool was_reset; /* the last `hear` ended by a reset */
 
 static const struct btz_http_field field = {{"X-A", 3}, {"1", 1}};
 
@@ -129,6 +130,7 @@ static const char *hear(int fd, size_t len, bool *closed)
     size_t have = 0;
     int64_t until = btz_clock_mono_us() + 1000 * MS;
 
+    was_reset = false;
     if (closed) {
         *closed = false;
     }
@@ -139,6 +141,7 @@ static const char *hear(int fd, size_t len, bool *closed)
         if (n > 0) {
             have += (size_t)n;
         } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+            was_reset = n < 0;
             if (closed) {
                 *closed = true;
             }
@@ -173,6 +176,7 @@ static void expect_refusal(int fd, int status)
     }
     assert_non_null(strstr(got, "Connection: close\r\n"));
     assert_null(strstr(got + 1, "HTTP/1.1"));
+    assert_false(was_reset); /* which could have eaten the answer */
     (void)close(fd);
 }
 
@@ -188,6 +192,7 @@ static void expect_closed(int fd)
 static void whole_requests(void **state)
 {
     struct btz_net_http_server_event event;
+    uint64_t first;
     int fd;
 
     (void)state;
@@ -199,7 +204,11 @@ static void whole_requests(void **state)
     ok(event.exchange);
     expect(fd, OK_RESPONSE);
     SAY(fd, POST); /* the connection stays */
-    ok(request("POST", "/b", "hello").exchange);
+    first = event.exchange;
+    event = request("POST", "/b", "hello");
+    assert_int_equal(btz_net_http_server_respond(server, first, 200, NULL, 0, BTZ_STR_NONE),
+                     BTZ_ENOTFOUND);
+    ok(event.exchange);
     expect(fd, OK_RESPONSE);
     SAY(fd, CHUNKED);
     ok(request("POST", "/c", "abcde").exchange);
@@ -506,7 +515,8 @@ static void slow_clients(void **state)
         (void)send(fds[1], "X", 1, MSG_NOSIGNAL);
         (void)send(fds[2], "x", 1, MSG_NOSIGNAL);
     }
-    expect_closed(fds[0]); /* never said anything */
+    assert_int_equal(btz_net_http_server_stats(server).slow, 3); /* by now, not some time later */
+    expect_closed(fds[0]);                                       /* never said anything */
     expect_refusal(fds[1], 408);
     expect_refusal(fds[2], 408);
     expect_closed(fds[3]);
@@ -514,6 +524,23 @@ static void slow_clients(void **state)
     no_event();
     work(20);
     assert_int_equal(btz_net_http_server_connections(server), 0);
+}
+
+/* Each part of a request has a time of its own. */
+static void slow_body_in_time(void **state)
+{
+    int fd;
+
+    (void)state;
+    start((struct btz_net_http_server_options){.head_timeout_us = 40 * MS,
+                                               .body_timeout_us = 5000 * MS});
+    fd = dial();
+    SAY(fd, "POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n");
+    work(120);
+    SAY(fd, "hello");
+    ok(request("POST", "/b", "hello").exchange);
+    expect(fd, OK_RESPONSE);
+    (void)close(fd);
 }
 
 /* A request that is worked on has no time limit of the listener's. */
@@ -762,6 +789,7 @@ int main(void)
         cmocka_unit_test_teardown(closing_on_request, stop),
         cmocka_unit_test_teardown(head_and_expect, stop),
         cmocka_unit_test_teardown(slow_clients, stop),
+        cmocka_unit_test_teardown(slow_body_in_time, stop),
         cmocka_unit_test_teardown(long_work, stop),
         cmocka_unit_test_teardown(clients_that_do_not_read, stop),
         cmocka_unit_test_teardown(slow_reader, stop),
