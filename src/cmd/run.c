@@ -127,8 +127,8 @@ static int fill_options(struct btz_context *context, struct btz_study_options *o
         rc = parse_revision(btz_args_text(context->args, "revision", "modern"), &o->revision, err);
     }
     if (rc == BTZ_OK && btz_carrier_named(btz_str_of(carrier), &o->carrier) != BTZ_OK) {
-        rc = btz_err_set(err, BTZ_EUSAGE,
-                         "--carrier is \"%s\"; use memory, stdio or http", carrier);
+        rc =
+            btz_err_set(err, BTZ_EUSAGE, "--carrier is \"%s\"; use memory, stdio or http", carrier);
     }
     if (rc == BTZ_OK) {
         rc = btz_cmd_binary_hash(&o->binary, err);

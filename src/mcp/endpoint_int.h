@@ -53,7 +53,7 @@ static inline void link_append(struct link *list, struct link *link)
     list->prev->next = link;
     list->prev = link;
 }
-#define OWNER(pointer, type, member) ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
+#define OWNER(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 /* One event of a stream as it was written, or one message that waits for a stream. */
 struct kept {
