@@ -129,6 +129,7 @@ static int options_of(struct btz_replay *replay, const struct btz_store_cell *ce
         .model_seed = (int64_t)cell->repetition,
     };
     if (!out->scenario || arm > BTZ_ARM_BENIGN || out->revision == BTZ_MCP_REVISION_NONE ||
+        btz_arch_named(cell->architecture, &out->arch) != BTZ_OK ||
         btz_host_profile_named(cell->host_profile, &out->profile) != BTZ_OK) {
         return btz_err_set(err, BTZ_ECORRUPT, "cell %.*s cannot be made of today's packs",
                            BTZ_FMT(btz_store_cell_key(replay->scratch, cell)));
@@ -220,7 +221,8 @@ static struct btz_str compare_verdicts(struct btz_replay *replay, const struct b
         const struct btz_store_verdict *x = NULL;
 
         for (size_t j = 0; j < a->verdict_count && !x; j++) {
-            x = !a->verdicts[j].late && btz_str_eq(a->verdicts[j].source, y->source)
+            x = !a->verdicts[j].late && btz_str_eq(a->verdicts[j].source, y->source) &&
+                        btz_str_eq(a->verdicts[j].name, y->name)
                     ? &a->verdicts[j]
                     : NULL;
         }
