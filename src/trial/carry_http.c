@@ -129,6 +129,11 @@ static enum btz_http_relay_verdict carry_out(struct btz_trial *trial, struct btz
     bool event = item->point == BTZ_RELAY_EVENT;
 
     if (tapped->back_count && item->point == BTZ_RELAY_REQUEST) {
+        for (size_t i = 0; i < tapped->forward_count;
+             i++) { /* the server hears them all the same */
+            (void)!btz_http_link_replay(link, item->method, item->target, item->fields,
+                                        item->field_count, tapped->forward[i], BTZ_STR_NONE, NULL);
+        }
         return answer(trial, item, tapped);
     }
     if (tapped->forward_count == 0) {
@@ -192,10 +197,10 @@ static enum btz_http_relay_verdict tap(void *context, struct btz_http_link *link
     if (conn->tap_failed || !tapped.action) {
         return BTZ_RELAY_PASS;
     }
-    inject(trial, conn, link, btz_json_getz(tapped.action, "inject"));
     if (conn->lost.len) {
         return BTZ_RELAY_DROP;
     }
+    inject(trial, conn, link, btz_json_getz(tapped.action, "inject"));
     if (!btz_json_getz(tapped.action, "forward") && !btz_json_getz(tapped.action, "back")) {
         return BTZ_RELAY_PASS; /* only injected */
     }

@@ -119,6 +119,7 @@ struct btz_trial {
 
     struct btz_str *parts; /* grows; llm/request.h */
     size_t part_count, part_cap;
+    struct btz_str context;  /* the host's context as shown last */
     size_t turn_index;       /* user turn under way, from 0 */
     int session;             /* from 1 */
     bool turn_is_over;       /* the host itself answered the user's turn */
@@ -204,6 +205,8 @@ int session_second(struct btz_trial *trial, struct btz_err *err);
 int session_reconnect(struct btz_trial *trial, struct btz_err *err);
 /* A new conversation over the same connections. */
 void session_clear(struct btz_trial *trial);
+/* The first session of a memory scenario is over: keeps how far each fragment came in it. */
+void session_close_memory(struct btz_trial *trial);
 int session_progress(struct btz_trial *trial, struct btz_err *err);
 
 /* command.c */
@@ -258,7 +261,8 @@ void outcome_decide(struct btz_trial *trial);
 void loop_start(struct btz_trial *trial);
 /* Opens a conversation: settings, tools, system text, the host's context. */
 void loop_open(struct btz_trial *trial);
-/* The tools part of the request changed within a conversation. */
+/* What servers offer may have changed within a conversation: shows the host's context again if it
+ * did. */
 void loop_lists_changed(struct btz_trial *trial);
 /* Records a text as event `kind` and adds it to the conversation. */
 void loop_show(struct btz_trial *trial, const char *kind, const char *role, struct btz_str text);
