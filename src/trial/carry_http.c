@@ -194,11 +194,14 @@ static enum btz_http_relay_verdict tap(void *context, struct btz_http_link *link
     }
     conn->tap_failed =
         tap_message(trial, conn, from, bytes, http_part(trial, item), &tapped, &conn->tap_err);
-    if (conn->tap_failed || !tapped.action) {
-        return BTZ_RELAY_PASS;
+    if (conn->tap_failed) {
+        return BTZ_RELAY_PASS; /* the trial ends */
     }
     if (conn->lost.len) {
-        return BTZ_RELAY_DROP;
+        return BTZ_RELAY_DROP; /* also where nothing was done to this one: another is missing */
+    }
+    if (!tapped.action) {
+        return BTZ_RELAY_PASS;
     }
     inject(trial, conn, link, btz_json_getz(tapped.action, "inject"));
     if (!btz_json_getz(tapped.action, "forward") && !btz_json_getz(tapped.action, "back")) {

@@ -12,9 +12,27 @@ static int unanswered(struct btz_trial *trial, struct conn *conn, const char *wh
                            BTZ_FMT(conn->server->label), what);
     }
     (void)!btz_mcp_client_cancel(conn->client, conn->request, BTZ_STR("time-out"));
-    conn->failure = conn->lost.len ? conn->lost : BTZ_STR("the server did not answer in time");
+    conn->failure = BTZ_STR("the server did not answer in time");
     conn->answered = true;
     return BTZ_OK;
+}
+
+/* What became of a request that the adversary had its hands on. Carriers notice a message that is
+ * held back or spoilt in ways of their own; what the model is told must not depend on them. */
+static void name_failure(struct conn *conn)
+{
+    bool own = conn->fault == BTZ_MCP_FAULT_REMOTE && conn->code != BTZ_MCP_E_PARSE;
+
+    if (conn->answer) {
+        return;
+    }
+    if (conn->lost.len) {
+        conn->failure = conn->lost;
+    } else if (conn->held_back) {
+        conn->failure = BTZ_STR("the server did not answer in time");
+    } else if (conn->tampered && !own) {
+        conn->failure = BTZ_STR("no usable answer came from the server");
+    }
 }
 
 int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int made,
@@ -28,10 +46,15 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
     conn->answered = false;
     conn->answer = NULL;
     conn->failure = BTZ_STR_NONE;
-    conn->tampered = false;
+    conn->fault = BTZ_MCP_FAULT_NONE;
+    conn->tampered = conn->held_back = false;
     trial->requests++;
     rc = carry_settle(trial, conn, err);
-    return rc != BTZ_OK || conn->answered ? rc : unanswered(trial, conn, what, err);
+    if (rc == BTZ_OK && !conn->answered) {
+        rc = unanswered(trial, conn, what, err);
+    }
+    name_failure(conn);
+    return rc;
 }
 
 static void note_connect(struct btz_trial *trial, struct conn *conn)

@@ -139,6 +139,7 @@ int tap_message(struct btz_trial *trial, struct conn *conn, enum btz_side from,
             out->back = texts(trial, btz_json_getz(action, "back"), &out->back_count);
         } /* else it only injects, and the message goes on */
         conn->tampered = true;
+        conn->held_back = conn->held_back || out->forward_count + out->back_count == 0;
         trial_trigger(trial, "wire", conn->server->id, BTZ_STR_NONE);
     }
     if (action || btz_stage_journal_count(trial->stage) > journal) {

@@ -51,9 +51,12 @@ struct conn {
     uint64_t get_stream; /* exchange of the stream for messages of the server; 0 = none */
     int tap_failed;      /* code of a failure inside the HTTP link's relay; see tap_err */
     struct btz_err tap_err;
-    bool tampered;       /* the adversary changed something of the request under way */
-    bool tampered_list;  /* ... of the list that `tools` came from */
-    struct btz_str lost; /* why the connection is of no use any more; empty = it is */
+    enum btz_mcp_fault fault; /* of the answer; NONE = none came */
+    int64_t code;             /* of a REMOTE fault */
+    bool held_back;           /* the adversary let a message of the request under way go nowhere */
+    bool tampered;            /* the adversary changed something of the request under way */
+    bool tampered_list;       /* ... of the list that `tools` came from */
+    struct btz_str lost;      /* why the connection is of no use any more; empty = it is */
 };
 
 /* What a slash command means. */
