@@ -26,7 +26,8 @@ struct btz_reference {
     size_t segment; /* user turns answered: a plan has one answer for each */
     struct operand operands[MAX_OPERANDS];
     size_t operand_count;
-    size_t scanned; /* parts looked at */
+    size_t scanned;       /* parts looked at */
+    struct btz_str tools; /* as looked at last: they may change within a conversation */
     struct btz_json *captured;
     const struct btz_json *awaiting; /* captures of the call under way; NULL = none */
     unsigned calls;
@@ -162,7 +163,17 @@ static void forget(struct btz_reference *reference)
     }
 }
 
-/* The reader looks at each part once; once all operands were seen it obeys. */
+static void look_at(struct btz_reference *reference, struct btz_str part)
+{
+    for (size_t o = 0; o < reference->operand_count; o++) {
+        struct operand *operand = &reference->operands[o];
+
+        operand->found = operand->found || btz_str_find(part, operand->escaped) >= 0;
+    }
+}
+
+/* The reader looks at each part once, and at the tools again when they changed; once all operands
+ * were seen it obeys. */
 static void look(struct btz_reference *reference, const struct btz_str *parts, size_t count)
 {
     bool all = reference->operand_count > 0;
@@ -171,13 +182,12 @@ static void look(struct btz_reference *reference, const struct btz_str *parts, s
         forget(reference);
     }
 
+    if (count > BTZ_LLM_PART_TOOLS && !btz_str_eq(parts[BTZ_LLM_PART_TOOLS], reference->tools)) {
+        reference->tools = btz_arena_dup(reference->arena, parts[BTZ_LLM_PART_TOOLS]);
+        look_at(reference, reference->tools);
+    }
     for (; reference->scanned < count; reference->scanned++) {
-        for (size_t o = 0; o < reference->operand_count; o++) {
-            struct operand *operand = &reference->operands[o];
-
-            operand->found =
-                operand->found || btz_str_find(parts[reference->scanned], operand->escaped) >= 0;
-        }
+        look_at(reference, parts[reference->scanned]);
     }
     for (size_t o = 0; o < reference->operand_count; o++) {
         all = all && reference->operands[o].found;
