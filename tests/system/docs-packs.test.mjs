@@ -53,11 +53,13 @@ test('the behaviour table holds', async () => {
 });
 
 test('the server answers as its page says', async () => {
-  const text = page('add-a-server.md');
+  // How wide columns are depends on all servers that are there.
+  const narrow = (shown) => shown.trimEnd().replace(/ +/g, ' ');
+  const text = narrow(page('add-a-server.md'));
   const line = (await bartizan('list', 'tools')).out.split('\n').filter((l) => l.startsWith('room-booking'));
   assert.equal(line.length, 2);
   for (const shown of line) {
-    assert.ok(text.includes(shown.trimEnd()), shown);
+    assert.ok(text.includes(narrow(shown)), shown);
   }
 });
 
