@@ -27,6 +27,7 @@ struct btz_reference {
     struct operand operands[MAX_OPERANDS];
     size_t operand_count;
     size_t scanned;       /* parts looked at */
+    struct btz_str last;  /* part of the request before */
     struct btz_str tools; /* as looked at last: they may change within a conversation */
     struct btz_json *captured;
     const struct btz_json *awaiting; /* captures of the call under way; NULL = none */
@@ -149,8 +150,8 @@ static void turn_to_obey(struct btz_reference *reference)
     reference->index = obey + common;
 }
 
-/* A conversation grows with each request; one that did not is a new one: nothing of the old counts.
- */
+/* A conversation goes on behind what was said before; else it is a new one, and nothing of the old
+ * counts. */
 static void forget(struct btz_reference *reference)
 {
     reference->scanned = 0;
@@ -178,9 +179,11 @@ static void look(struct btz_reference *reference, const struct btz_str *parts, s
 {
     bool all = reference->operand_count > 0;
 
-    if (count <= reference->scanned) {
+    if (count <= reference->scanned ||
+        (reference->scanned && !btz_str_eq(parts[reference->scanned - 1], reference->last))) {
         forget(reference);
     }
+    reference->last = btz_arena_dup(reference->arena, parts[count - 1]);
 
     if (count > BTZ_LLM_PART_TOOLS && !btz_str_eq(parts[BTZ_LLM_PART_TOOLS], reference->tools)) {
         reference->tools = btz_arena_dup(reference->arena, parts[BTZ_LLM_PART_TOOLS]);
