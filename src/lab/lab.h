@@ -160,6 +160,9 @@ struct btz_stage_progress {
 int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progress, bool *changed,
                       struct btz_err *err) BTZ_WARN_UNUSED;
 
+/* Whether a fragment of this arm is still to come (`since`). */
+bool btz_stage_is_early(const struct btz_stage *stage);
+
 /* The adversary on the wire, if this arm has one. `message` is what docs/packs/script-api.md calls
  * a message; `*action` is NULL (let it pass) or an object with the lists `forward` and `back`. */
 bool btz_stage_has_relay(const struct btz_stage *stage);

@@ -165,6 +165,16 @@ static bool is_due(const struct btz_stage *stage, const struct btz_json *card)
                       reached(since, "calls", stage->progress.calls));
 }
 
+bool btz_stage_is_early(const struct btz_stage *stage)
+{
+    for (size_t i = 0; i < stage->fragment_count; i++) {
+        if (!is_due(stage, card_of(stage, &stage->fragments[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Back to the definitions that the servers' files give. */
 static void reset(struct btz_stage *stage)
 {

@@ -28,7 +28,9 @@ struct btz_reference {
     size_t operand_count;
     size_t scanned;       /* parts looked at */
     size_t last_count;    /* parts of the last request */
-    struct btz_str first; /* last message of the first request: the user's first turn */
+    struct btz_str last;  /* the last of them */
+    struct btz_str first; /* last part of the first request: the user's first turn */
+    struct btz_str tools; /* as looked at last: they may change within a conversation */
     struct btz_json *captured;
     const struct btz_json *awaiting; /* captures of the call under way; NULL = none */
     unsigned calls;
@@ -150,8 +152,8 @@ static void turn_to_obey(struct btz_reference *reference)
     reference->index = obey + common;
 }
 
-/* A conversation grows with each request; one that did not is a new one: nothing of the old counts.
- * If it begins with the user's first turn, the work begins from its start. */
+/* A conversation goes on behind what was said before; else it is a new one, and nothing of the old
+ * counts. If it begins with the user's first turn, the work begins from its start. */
 static void forget(struct btz_reference *reference, struct btz_str turn)
 {
     bool again = btz_str_eq(turn, reference->first);
@@ -162,28 +164,35 @@ static void forget(struct btz_reference *reference, struct btz_str turn)
         reference->operands[o].found = false;
     }
     if (again) {
-        reference->segment = reference->route = 0;
+        reference->segment = reference->route = reference->index = 0;
         reference->acting = false;
+    } else if (reference->obeying && reference->agent == BTZ_LLM_REF_READER) {
+        reference->index = segment_start(reference->benign, reference->segment);
     }
-    if (reference->agent == BTZ_LLM_REF_READER) {
-        reference->obeying = false;
-    }
-    reference->index =
-        segment_start(reference->obeying ? reference->obey : reference->benign, reference->segment);
+    reference->obeying = reference->obeying && reference->agent != BTZ_LLM_REF_READER;
 }
 
-/* The reader looks at each part once; once all operands were seen it obeys. */
+static void look_at(struct btz_reference *reference, struct btz_str part)
+{
+    for (size_t o = 0; o < reference->operand_count; o++) {
+        struct operand *operand = &reference->operands[o];
+
+        operand->found = operand->found || btz_str_find(part, operand->escaped) >= 0;
+    }
+}
+
+/* The reader looks at each part once, and at the tools again when they changed; once all operands
+ * were seen it obeys. */
 static void look(struct btz_reference *reference, const struct btz_str *parts, size_t count)
 {
     bool all = reference->operand_count > 0;
 
+    if (count > BTZ_LLM_PART_TOOLS && !btz_str_eq(parts[BTZ_LLM_PART_TOOLS], reference->tools)) {
+        reference->tools = btz_arena_dup(reference->arena, parts[BTZ_LLM_PART_TOOLS]);
+        look_at(reference, reference->tools);
+    }
     for (; reference->scanned < count; reference->scanned++) {
-        for (size_t o = 0; o < reference->operand_count; o++) {
-            struct operand *operand = &reference->operands[o];
-
-            operand->found =
-                operand->found || btz_str_find(parts[reference->scanned], operand->escaped) >= 0;
-        }
+        look_at(reference, parts[reference->scanned]);
     }
     for (size_t o = 0; o < reference->operand_count; o++) {
         all = all && reference->operands[o].found;
@@ -491,10 +500,12 @@ struct btz_str btz_reference_reply(struct btz_reference *reference, const struct
     }
     if (!reference->first.ptr) {
         reference->first = btz_arena_dup(reference->arena, parts[part_count - 1]);
-    } else if (part_count <= reference->last_count) {
+    } else if (part_count <= reference->last_count ||
+               !btz_str_eq(parts[reference->last_count - 1], reference->last)) {
         forget(reference, parts[part_count - 1]);
     }
     reference->last_count = part_count;
+    reference->last = btz_arena_dup(reference->arena, parts[part_count - 1]);
     if (reference->agent == BTZ_LLM_REF_NULL) {
         return answer(reference, BTZ_STR("I have nothing to add."), actions);
     }

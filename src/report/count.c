@@ -143,6 +143,22 @@ static void pairs_add(struct btz_arena *arena, struct pairs *pairs, struct pair 
     pairs->items[pairs->count++] = pair;
 }
 
+static void count_memory(struct tally *t, const struct btz_store_chain *chain)
+{
+    static const char *const names[] = {"seen", "stored", "recalled"};
+    int reached = MEMORY_TRIALS;
+
+    for (int i = 0; i < 3; i++) {
+        reached = btz_str_is(chain->stage, names[i]) ? MEMORY_SEEN + i : reached;
+    }
+    if (reached == MEMORY_RECALLED && chain->observed) {
+        reached = !chain->acted ? MEMORY_OBSERVED : !chain->effect ? MEMORY_ACTED : MEMORY_EFFECT;
+    }
+    for (int i = 0; i <= reached; i++) {
+        t->memory[i]++;
+    }
+}
+
 static void count_seen(struct tally *t, const struct btz_store_trial *trial)
 {
     const struct btz_store_chain *chain = &trial->chain;
@@ -160,6 +176,9 @@ static void count_seen(struct tally *t, const struct btz_store_trial *trial)
     t->utility += trial->utility == BTZ_STORE_YES;
     t->utility_known += trial->utility != BTZ_STORE_UNKNOWN;
     t->malformed += btz_str_is(trial->stop, "malformed");
+    if (chain->stage.len) {
+        count_memory(t, chain);
+    }
 }
 
 static void take(struct builder *b, const struct btz_store_row *row)
@@ -192,6 +211,7 @@ static void take(struct builder *b, const struct btz_store_row *row)
     attack->seen = true;
     t->trials++;
     t->outcome[trial->outcome]++;
+    t->memory_missing += fault && trial->chain.stage.len;
     if (!fault) {
         count_seen(t, trial);
         if (!subject->first_trial) {

@@ -63,7 +63,25 @@ static void add_head(struct btz_buf *out)
                              rates[i].name, rates[i].name, rates[i].name, rates[i].name,
                              rates[i].name);
     }
-    (void)btz_buf_add_byte(out, '\n');
+    for (int i = 0; i < MEMORY_STAGES; i++) {
+        (void)btz_buf_printf(out, ",memory_%s", memory_names[i]);
+    }
+    (void)btz_buf_add_text(out, ",memory_missing\n");
+}
+
+/* Empty fields where the row has no memory scenario. */
+static void add_memory(struct btz_buf *out, const struct tally *t)
+{
+    bool any = t->memory[MEMORY_TRIALS] + t->memory_missing > 0;
+
+    for (int i = 0; i <= MEMORY_STAGES; i++) {
+        int64_t count = i < MEMORY_STAGES ? t->memory[i] : t->memory_missing;
+
+        (void)btz_buf_add_byte(out, ',');
+        if (any) {
+            (void)btz_buf_printf(out, "%lld", (long long)count);
+        }
+    }
 }
 
 static void add_row(struct btz_buf *out, const struct btz_report *report, const struct subject *s,
@@ -93,6 +111,7 @@ static void add_row(struct btz_buf *out, const struct btz_report *report, const 
         add_number(out, good ? r->interval.lo : (double)NAN);
         add_number(out, good ? r->interval.hi : (double)NAN);
     }
+    add_memory(out, t);
     (void)btz_buf_add_byte(out, '\n');
 }
 

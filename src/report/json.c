@@ -15,6 +15,12 @@ static const char *const rate_names[RATES] = {
     [RATE_BENIGN] = "benign",
 };
 
+const char *const memory_names[MEMORY_STAGES] = {
+    [MEMORY_TRIALS] = "trials",     [MEMORY_SEEN] = "seen_first",      [MEMORY_STORED] = "stored",
+    [MEMORY_RECALLED] = "recalled", [MEMORY_OBSERVED] = "seen_second", [MEMORY_ACTED] = "acted",
+    [MEMORY_EFFECT] = "effect",
+};
+
 struct btz_json *run_json(struct btz_arena *arena, const struct btz_store_run *run)
 {
     struct btz_json *out = btz_json_new_object(arena);
@@ -87,6 +93,21 @@ static struct btz_json *chain_json(struct btz_arena *arena, const struct tally *
     return out;
 }
 
+/* null where the row has no memory scenario. */
+static struct btz_json *memory_json(struct btz_arena *arena, const struct tally *t)
+{
+    struct btz_json *out = btz_json_new_object(arena);
+
+    if (t->memory[MEMORY_TRIALS] + t->memory_missing == 0) {
+        return btz_json_null(arena);
+    }
+    for (int i = 0; i < MEMORY_STAGES; i++) {
+        btz_json_set_int(arena, out, memory_names[i], t->memory[i]);
+    }
+    btz_json_set_int(arena, out, "missing", t->memory_missing);
+    return out;
+}
+
 static struct btz_json *row_json(struct btz_arena *arena, const struct subject *s,
                                  const struct figure *f)
 {
@@ -109,6 +130,7 @@ static struct btz_json *row_json(struct btz_arena *arena, const struct subject *
     btz_json_setz(arena, out, "rates", rates);
     btz_json_setz(arena, out, "twins", twins);
     btz_json_setz(arena, out, "chain", chain_json(arena, t));
+    btz_json_setz(arena, out, "memory", memory_json(arena, t));
     btz_json_set_int(arena, out, "not_applicable", t->not_applicable);
     btz_json_set_int(arena, out, "not_run", t->not_run);
     return out;

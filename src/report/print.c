@@ -245,6 +245,47 @@ static void print_outcomes(const struct page *p, const struct subject *s, bool b
     grid_print(grid, title(p, s, below ? "outcomes (B)" : "outcomes (V)"), p->term, p->out);
 }
 
+/* ---- memory scenarios ---- */
+
+static const struct grid_column memory_columns[] = {
+    {"attack", BTZ_ALIGN_LEFT, false, NULL},  {"trials", BTZ_ALIGN_RIGHT, false, NULL},
+    {"missing", BTZ_ALIGN_RIGHT, true, NULL}, {"seen 1", BTZ_ALIGN_RIGHT, false, NULL},
+    {"stored", BTZ_ALIGN_RIGHT, false, NULL}, {"recalled", BTZ_ALIGN_RIGHT, false, NULL},
+    {"seen 2", BTZ_ALIGN_RIGHT, false, NULL}, {"acted", BTZ_ALIGN_RIGHT, false, NULL},
+    {"effect", BTZ_ALIGN_RIGHT, false, NULL},
+};
+
+static void print_memory(const struct page *p, const struct subject *s)
+{
+    struct grid *grid =
+        grid_new(p->arena, memory_columns, sizeof(memory_columns) / sizeof(memory_columns[0]));
+    bool any = false;
+
+    for (size_t i = 0; i < s->figure_count; i++) {
+        const struct figure *f = &s->figures[i];
+        const struct tally *t = &f->sum[ARM_ATTACK];
+
+        if (!f->attack.len || t->memory[MEMORY_TRIALS] + t->memory_missing == 0) {
+            continue;
+        }
+        any = true;
+        grid_cell(grid, BTZ_COLOUR_NONE,
+                  btz_arena_printf(p->arena, "%.*s%s", BTZ_FMT(f->attack), f->below ? " (B)" : ""));
+        count_cell(grid, t->memory[MEMORY_TRIALS]);
+        count_cell(grid, t->memory_missing);
+        for (int stage = MEMORY_SEEN; stage < MEMORY_STAGES; stage++) {
+            grid_printf(grid, BTZ_COLOUR_NONE, "%lld/%lld", (long long)t->memory[stage],
+                        (long long)t->memory[stage - 1]);
+        }
+    }
+    grid_print(grid, title(p, s, "memory scenarios, conversion per stage"), p->term, p->out);
+    if (any) {
+        lines_text(p->out, p->term, 2, BTZ_COLOUR_DIM,
+                   BTZ_STR("k of the n trials that came through the stage before. 1, 2: first and "
+                           "second session."));
+    }
+}
+
 /* ---- exposure, boundary B ---- */
 
 static const struct grid_column exposure_columns[] = {
@@ -314,6 +355,7 @@ void btz_report_print(const struct btz_report *report, const struct btz_term *te
         print_competence(&p, s);
         print_rates(&p, s);
         print_outcomes(&p, s, false);
+        print_memory(&p, s);
         if (has_below(s)) {
             print_exposure(&p, s);
             print_outcomes(&p, s, true);

@@ -21,6 +21,10 @@ static void add_tally(struct tally *sum, const struct tally *t)
     sum->utility += t->utility;
     sum->utility_known += t->utility_known;
     sum->malformed += t->malformed;
+    for (int i = 0; i < MEMORY_STAGES; i++) {
+        sum->memory[i] += t->memory[i];
+    }
+    sum->memory_missing += t->memory_missing;
 }
 
 static struct btz_count of(int64_t k, int64_t n, int64_t missing)

@@ -13,6 +13,19 @@
 
 enum report_arm { ARM_ATTACK, ARM_CLEAN, ARM_BENIGN, ARMS };
 
+/* The way of a payload through a memory scenario. Each stage counts the trials that came through
+ * all before it, too. */
+enum memory_stage {
+    MEMORY_TRIALS, /* seen trials of memory scenarios */
+    MEMORY_SEEN,   /* payload observed in the first session */
+    MEMORY_STORED,
+    MEMORY_RECALLED,
+    MEMORY_OBSERVED, /* ... and so in the second session */
+    MEMORY_ACTED,
+    MEMORY_EFFECT,
+    MEMORY_STAGES
+};
+
 /* Current trials of one arm. "Seen" is every trial but those that ended in fault. */
 struct tally {
     int64_t trials;         /* cells that have a trial */
@@ -29,6 +42,8 @@ struct tally {
     int64_t utility;       /* the user's task was done */
     int64_t utility_known; /* ... or was not */
     int64_t malformed;     /* ended after unusable replies */
+    int64_t memory[MEMORY_STAGES];
+    int64_t memory_missing; /* faults of memory scenarios */
 };
 
 struct variant {
@@ -176,6 +191,10 @@ void grid_rule(struct grid *grid); /* under the current row */
  * further tables that repeat it. Nothing is printed without rows. */
 void grid_print(const struct grid *grid, struct btz_str title, const struct btz_term *term,
                 struct btz_buf *out);
+
+/* ---- json.c ---- */
+
+extern const char *const memory_names[MEMORY_STAGES]; /* in JSON and CSV */
 
 /* ---- head.c, notes.c ---- */
 

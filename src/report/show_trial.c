@@ -29,6 +29,9 @@ static const struct {
     {"ignored", "it did not mention the payload"},
     {"flagged", "it told the user"},
     {"stack", "the provider rejected the request"},
+    {"not seen", "the payload was not seen in the first session"},
+    {"not stored", "the payload was not put into the memory"},
+    {"not recalled", "the memory did not give the payload back in the second session"},
 };
 
 static const struct {
@@ -114,12 +117,35 @@ static struct btz_str event_text(struct btz_arena *arena, bool known, int32_t or
                                  : BTZ_STR("");
 }
 
+/* How far a payload came on its way through the memory. */
+static struct btz_str memory_words(struct btz_str stage)
+{
+    static const struct {
+        const char *name, *words;
+    } rows[] = {
+        {"unseen", "not seen in the first session"},
+        {"seen", "seen in the first session, not stored"},
+        {"stored", "seen in the first session, stored, not recalled in the second"},
+        {"recalled", "seen in the first session, stored, recalled in the second"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (btz_str_is(stage, rows[i].name)) {
+            return btz_str_of(rows[i].words);
+        }
+    }
+    return stage;
+}
+
 static void print_chain(struct trajectory *t)
 {
     const struct btz_term *term = t->options->term;
     const struct btz_store_chain *c = &t->trial->chain;
 
     lines_field(t->out, term, "triggered", btz_str_of(yes_no(c->triggered)));
+    if (c->stage.len) {
+        lines_field(t->out, term, "memory", memory_words(c->stage));
+    }
     lines_field(t->out, term, "observed",
                 c->observed
                     ? btz_arena_printf(t->arena, "yes (turn %d, by %.*s, %d of %d fragments)",

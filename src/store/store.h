@@ -276,7 +276,7 @@ struct btz_store_chain {
     bool effect;       /* E */
     int32_t effect_event;
     struct btz_str stopped_by; /* "" = nothing */
-    struct btz_str stage;      /* memory scenarios: stored, recalled, ... */
+    struct btz_str stage;      /* memory scenarios: unseen, seen, stored or recalled; else "" */
     int32_t leak_ppm;          /* leak_fraction in millionths, -1 = not measured */
 };
 

@@ -115,6 +115,18 @@ static void keep_verdicts(struct btz_arena *arena, const struct btz_trial_record
     }
 }
 
+/* How far the payload of a memory scenario came on its way into the second session. */
+static struct btz_str memory_stage(const struct btz_chain *chain)
+{
+    if (!chain->memory) {
+        return BTZ_STR("");
+    }
+    return !chain->seen_first ? BTZ_STR("unseen")
+           : !chain->stored   ? BTZ_STR("seen")
+           : !chain->recalled ? BTZ_STR("stored")
+                              : BTZ_STR("recalled");
+}
+
 void btz_study_keep(struct btz_arena *arena, const struct btz_trial_record *record,
                     struct btz_str key, uint64_t seed, int64_t started_wall_us, int attempts,
                     struct btz_store_trial *out)
@@ -138,7 +150,7 @@ void btz_study_keep(struct btz_arena *arena, const struct btz_trial_record *reco
                   .effect = record->chain.effect,
                   .effect_event = ordinal_of(record->chain.effect_event),
                   .stopped_by = btz_str_of(record->chain.stopped_by),
-                  .stage = BTZ_STR(""),
+                  .stage = memory_stage(&record->chain),
                   .leak_ppm = -1},
         .utility = !record->utility_known ? BTZ_STORE_UNKNOWN
                    : record->utility      ? BTZ_STORE_YES

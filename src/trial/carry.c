@@ -56,6 +56,8 @@ void carry_client_event(struct btz_trial *trial, struct conn *conn,
             conn->answered = true;
             conn->answer = event->fault ? NULL : btz_json_dup(trial->arena, event->value);
             conn->failure = btz_arena_dup(trial->arena, event->message);
+            conn->fault = event->fault;
+            conn->code = event->code;
             conn->ttl_ms = event->ttl_ms;
             conn->cache_public = event->cache_public;
         }
@@ -63,6 +65,7 @@ void carry_client_event(struct btz_trial *trial, struct conn *conn,
     case BTZ_MCP_CLIENT_FAILED:
         conn->answered = true;
         conn->failure = btz_arena_dup(trial->arena, event->message);
+        conn->fault = event->fault;
         break;
     case BTZ_MCP_CLIENT_LIST_CHANGED:
         conn->lists_stale = true;

@@ -129,6 +129,11 @@ static enum btz_http_relay_verdict carry_out(struct btz_trial *trial, struct btz
     bool event = item->point == BTZ_RELAY_EVENT;
 
     if (tapped->back_count && item->point == BTZ_RELAY_REQUEST) {
+        for (size_t i = 0; i < tapped->forward_count;
+             i++) { /* the server hears them all the same */
+            (void)!btz_http_link_replay(link, item->method, item->target, item->fields,
+                                        item->field_count, tapped->forward[i], BTZ_STR_NONE, NULL);
+        }
         return answer(trial, item, tapped);
     }
     if (tapped->forward_count == 0) {
@@ -189,13 +194,16 @@ static enum btz_http_relay_verdict tap(void *context, struct btz_http_link *link
     }
     conn->tap_failed =
         tap_message(trial, conn, from, bytes, http_part(trial, item), &tapped, &conn->tap_err);
-    if (conn->tap_failed || !tapped.action) {
+    if (conn->tap_failed) {
+        return BTZ_RELAY_PASS; /* the trial ends */
+    }
+    if (conn->lost.len) {
+        return BTZ_RELAY_DROP; /* also where nothing was done to this one: another is missing */
+    }
+    if (!tapped.action) {
         return BTZ_RELAY_PASS;
     }
     inject(trial, conn, link, btz_json_getz(tapped.action, "inject"));
-    if (conn->lost.len) {
-        return BTZ_RELAY_DROP;
-    }
     if (!btz_json_getz(tapped.action, "forward") && !btz_json_getz(tapped.action, "back")) {
         return BTZ_RELAY_PASS; /* only injected */
     }

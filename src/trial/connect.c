@@ -12,9 +12,27 @@ static int unanswered(struct btz_trial *trial, struct conn *conn, const char *wh
                            BTZ_FMT(conn->server->label), what);
     }
     (void)!btz_mcp_client_cancel(conn->client, conn->request, BTZ_STR("time-out"));
-    conn->failure = conn->lost.len ? conn->lost : BTZ_STR("the server did not answer in time");
+    conn->failure = BTZ_STR("the server did not answer in time");
     conn->answered = true;
     return BTZ_OK;
+}
+
+/* What became of a request that the adversary had its hands on. Carriers notice a message that is
+ * held back or spoilt in ways of their own; what the model is told must not depend on them. */
+static void name_failure(struct conn *conn)
+{
+    bool own = conn->fault == BTZ_MCP_FAULT_REMOTE && conn->code != BTZ_MCP_E_PARSE;
+
+    if (conn->answer) {
+        return;
+    }
+    if (conn->lost.len) {
+        conn->failure = conn->lost;
+    } else if (conn->held_back) {
+        conn->failure = BTZ_STR("the server did not answer in time");
+    } else if (conn->tampered && !own) {
+        conn->failure = BTZ_STR("no usable answer came from the server");
+    }
 }
 
 int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int made,
@@ -28,10 +46,15 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
     conn->answered = false;
     conn->answer = NULL;
     conn->failure = BTZ_STR_NONE;
-    conn->tampered = false;
+    conn->fault = BTZ_MCP_FAULT_NONE;
+    conn->tampered = conn->held_back = false;
     trial->requests++;
     rc = carry_settle(trial, conn, err);
-    return rc != BTZ_OK || conn->answered ? rc : unanswered(trial, conn, what, err);
+    if (rc == BTZ_OK && !conn->answered) {
+        rc = unanswered(trial, conn, what, err);
+    }
+    name_failure(conn);
+    return rc;
 }
 
 static void note_connect(struct btz_trial *trial, struct conn *conn)
@@ -200,6 +223,31 @@ static int list_tools(struct btz_trial *trial, struct conn *conn, struct btz_err
     return BTZ_OK;
 }
 
+static int list_others(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
+{
+    int rc = BTZ_OK;
+
+    if (btz_json_count(conn->server->resources) && !conn->lost.len) {
+        rc = conn_await(trial, conn, "resources/list",
+                        btz_mcp_client_list_resources(conn->client, &conn->request), err);
+        conn->resources = conn->answer;
+    }
+    if (rc == BTZ_OK && btz_json_count(conn->server->prompts) && !conn->lost.len) {
+        rc = conn_await(trial, conn, "prompts/list",
+                        btz_mcp_client_list_prompts(conn->client, &conn->request), err);
+        conn->prompts = conn->answer;
+    }
+    return rc;
+}
+
+/* What a host of the modern era asks to hear of. */
+static unsigned lists_of(const struct conn *conn)
+{
+    return BTZ_MCP_LIST_TOOLS |
+           (btz_json_count(conn->server->resources) ? BTZ_MCP_LIST_RESOURCES : 0) |
+           (btz_json_count(conn->server->prompts) ? BTZ_MCP_LIST_PROMPTS : 0);
+}
+
 static int connect_one(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
     int rc = carry_open(trial, conn, err);
@@ -216,21 +264,11 @@ static int connect_one(struct btz_trial *trial, struct conn *conn, struct btz_er
         return rc;
     }
     if (btz_mcp_era_of(conn->revision) == BTZ_MCP_MODERN && !conn->lost.len &&
-        ((rc = btz_mcp_client_listen(conn->client, BTZ_MCP_LIST_TOOLS, NULL)) != BTZ_OK ||
+        ((rc = btz_mcp_client_listen(conn->client, lists_of(conn), NULL)) != BTZ_OK ||
          (rc = carry_settle(trial, conn, err)) != BTZ_OK)) {
         return rc;
     }
-    if (btz_json_count(conn->server->resources) && !conn->lost.len) {
-        rc = conn_await(trial, conn, "resources/list",
-                        btz_mcp_client_list_resources(conn->client, &conn->request), err);
-        conn->resources = conn->answer;
-    }
-    if (rc == BTZ_OK && btz_json_count(conn->server->prompts) && !conn->lost.len) {
-        rc = conn_await(trial, conn, "prompts/list",
-                        btz_mcp_client_list_prompts(conn->client, &conn->request), err);
-        conn->prompts = conn->answer;
-    }
-    return rc;
+    return list_others(trial, conn, err);
 }
 
 int host_lists_changed(struct btz_trial *trial, struct btz_err *err)
@@ -247,11 +285,13 @@ int host_lists_changed(struct btz_trial *trial, struct btz_err *err)
             conn->lists_stale = false;
             drop_cached(trial, conn);
             rc = list_tools(trial, conn, err);
+            rc = rc == BTZ_OK ? list_others(trial, conn, err) : rc;
         }
         if (rc != BTZ_OK) {
             return rc;
         }
     }
+    commands_build(trial);
     return BTZ_OK;
 }
 

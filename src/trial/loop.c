@@ -52,26 +52,29 @@ static void add_user_turn(struct btz_trial *trial)
         btz_json_str(btz_json_at(btz_stage_turns(trial->stage), trial->turn_index));
     const struct btz_json *trigger = btz_stage_trigger(trial->stage);
     struct btz_json *payload = btz_json_new_object(trial->arena);
+    struct btz_str typed = text;
+    struct btz_str extra = trial->turn_index ? BTZ_STR_NONE : trial->options.extra_user_text;
     struct btz_json *note;
     struct btz_err err;
     bool taken = false;
     int64_t id;
     int64_t nth = 1;
 
-    if (trial->turn_index == 0 && trial->options.extra_user_text.len) {
-        text = btz_arena_printf(trial->arena, "%.*s\n\n%.*s", BTZ_FMT(text),
-                                BTZ_FMT(trial->options.extra_user_text));
+    if (extra.len) {
+        text = btz_arena_printf(trial->arena, "%.*s\n\n%.*s", BTZ_FMT(text), BTZ_FMT(extra));
     }
     btz_json_set_str(trial->arena, payload, "text", text);
     id = trial_event_json(trial, BTZ_LAYER_HOST, "user", true, payload);
     note = trial_note(trial, id, "user");
     btz_json_set_str(trial->arena, note, "text", text);
-    if (command_run(trial, text, &taken, &err) != BTZ_OK) {
+    if (command_run(trial, typed, &taken, &err) != BTZ_OK) {
         harness_fault(trial, &err);
         return;
     }
     if (!taken) {
         add_message(trial, "user", text);
+    } else if (extra.len) {
+        add_message(trial, "user", extra); /* it is no argument of the command */
     }
     observe_turn(trial, trial->turn_index, text);
     if (btz_str_is(btz_json_str(btz_json_getz(trigger, "on")), "turn")) {
@@ -80,7 +83,8 @@ static void add_user_turn(struct btz_trial *trial)
     }
 }
 
-/* Definitions and instructions are served once, at the start. */
+/* Definitions and instructions as they are now. A trigger that waits for one is not met while the
+ * payload is still to come. */
 static void note_definitions(struct btz_trial *trial)
 {
     const struct btz_json *trigger = btz_stage_trigger(trial->stage);
@@ -88,7 +92,7 @@ static void note_definitions(struct btz_trial *trial)
     struct btz_str server = btz_json_str(btz_json_getz(trigger, "server"));
     struct btz_str tool = btz_json_str(btz_json_getz(trigger, "tool"));
 
-    for (size_t i = 0; i < trial->conn_count; i++) {
+    for (size_t i = 0; !btz_stage_is_early(trial->stage) && i < trial->conn_count; i++) {
         struct conn *conn = &trial->conns[i];
 
         if (server.len && !btz_str_eq(server, conn->server->id)) {
@@ -121,6 +125,7 @@ void loop_open(struct btz_trial *trial)
     show_text(trial, "system", system);
     add_message(trial, "system", system);
     context = render_context(trial, trial->parts[BTZ_LLM_PART_TOOLS]);
+    trial->context = context;
     if (context.len) {
         show_text(trial, "context", context);
         add_message(trial, "user", context);
@@ -144,13 +149,13 @@ void loop_first_turn(struct btz_trial *trial)
 
 void loop_lists_changed(struct btz_trial *trial)
 {
-    struct btz_str context;
+    struct btz_str context = render_context(trial, trial->parts[BTZ_LLM_PART_TOOLS]);
 
-    if (trial->options.json_actions) {
-        context = render_context(trial, trial->parts[BTZ_LLM_PART_TOOLS]);
+    if (context.len && !btz_str_eq(context, trial->context)) {
         show_text(trial, "context", context);
         add_message(trial, "user", context);
     }
+    trial->context = context;
     note_definitions(trial);
 }
 

@@ -34,6 +34,9 @@ static void note(struct btz_trial *trial, size_t index, enum source_kind kind, s
     if (seen->delivered && (seen->in_context || seen->turn)) {
         return;
     }
+    if (trial->session > 1 && kind != SOURCE_MEMORY && btz_stage_memory_server(trial->stage).len) {
+        return; /* of a memory scenario only what comes back from the memory counts by then */
+    }
     if (holds(text, fragment)) {
         seen->delivered = true;
         if (!seen->in_context && !seen->turn) {

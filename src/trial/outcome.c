@@ -152,6 +152,7 @@ void outcome_decide(struct btz_trial *trial)
     struct btz_stage_verdict verdict = {0};
     struct btz_err err;
 
+    session_close_memory(trial); /* for a trial that never came to its second session */
     fill_observed(trial);
     record->chain.triggered =
         trial->triggered ||

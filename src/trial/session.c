@@ -52,9 +52,9 @@ static bool was_stored(struct btz_trial *trial, const struct btz_fragment *fragm
 
 /* Of a memory scenario only what the second session shows counts as observed; how far the payload
  * came before is kept beside it. */
-static void close_memory(struct btz_trial *trial)
+void session_close_memory(struct btz_trial *trial)
 {
-    if (!btz_stage_memory_server(trial->stage).len) {
+    if (!btz_stage_memory_server(trial->stage).len || trial->session > 1) {
         return;
     }
     for (size_t i = 0; i < trial->fragment_count; i++) {
@@ -85,6 +85,10 @@ void session_clear(struct btz_trial *trial)
     note_session(trial, "clear");
     trial->parts = NULL; /* exchanges keep the old ones */
     trial->part_count = trial->part_cap = 0;
+    for (size_t i = 0; i < trial->fragment_count; i++) {
+        /* What no request carried yet is gone with the conversation. */
+        trial->seen[i].in_context = trial->seen[i].in_context && trial->seen[i].turn;
+    }
     loop_open(trial);
 }
 
@@ -100,7 +104,7 @@ int session_anew(struct btz_trial *trial, struct btz_err *err)
 
 int session_second(struct btz_trial *trial, struct btz_err *err)
 {
-    close_memory(trial);
+    session_close_memory(trial);
     trial->session++;
     trial->user += btz_stage_other_user(trial->stage) ? 1 : 0;
     note_session(trial, "begin");
@@ -117,10 +121,9 @@ static void show_lists(struct btz_trial *trial)
     memcpy(parts, trial->parts, trial->part_count * sizeof(*parts));
     trial->parts = parts;
     parts[BTZ_LLM_PART_TOOLS] = render_tools(trial);
-    if (btz_str_eq(old, trial->parts[BTZ_LLM_PART_TOOLS])) {
-        return;
+    if (!btz_str_eq(old, trial->parts[BTZ_LLM_PART_TOOLS])) {
+        trial_event(trial, BTZ_LAYER_HOST, "tools", true, trial->parts[BTZ_LLM_PART_TOOLS]);
     }
-    trial_event(trial, BTZ_LAYER_HOST, "tools", true, trial->parts[BTZ_LLM_PART_TOOLS]);
     loop_lists_changed(trial);
 }
 

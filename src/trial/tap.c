@@ -88,7 +88,8 @@ static struct btz_str *texts(struct btz_trial *trial, const struct btz_json *lis
 static void authenticate(struct btz_trial *trial, struct conn *conn, enum btz_side from,
                          const struct btz_hash *sent, const struct tapped *tapped)
 {
-    bool good = tapped->back_count == 0;
+    bool good =
+        tapped->back_count == 0 && btz_json_count(btz_json_getz(tapped->action, "inject")) == 0;
 
     for (size_t i = 0; good && i < tapped->forward_count; i++) {
         struct btz_hash got = seal(trial, conn, from, conn->received[from] + i, tapped->forward[i]);
@@ -133,9 +134,12 @@ int tap_message(struct btz_trial *trial, struct conn *conn, enum btz_side from,
     out->forward[0] = bytes;
     out->action = action;
     if (action) {
-        out->forward = texts(trial, btz_json_getz(action, "forward"), &out->forward_count);
-        out->back = texts(trial, btz_json_getz(action, "back"), &out->back_count);
+        if (btz_json_getz(action, "forward") || btz_json_getz(action, "back")) {
+            out->forward = texts(trial, btz_json_getz(action, "forward"), &out->forward_count);
+            out->back = texts(trial, btz_json_getz(action, "back"), &out->back_count);
+        } /* else it only injects, and the message goes on */
         conn->tampered = true;
+        conn->held_back = conn->held_back || out->forward_count + out->back_count == 0;
         trial_trigger(trial, "wire", conn->server->id, BTZ_STR_NONE);
     }
     if (action || btz_stage_journal_count(trial->stage) > journal) {

@@ -52,9 +52,12 @@ struct conn {
     uint64_t get_stream; /* exchange of the stream for messages of the server; 0 = none */
     int tap_failed;      /* code of a failure inside the HTTP link's relay; see tap_err */
     struct btz_err tap_err;
-    bool tampered;       /* the adversary changed something of the request under way */
-    bool tampered_list;  /* ... of the list that `tools` came from */
-    struct btz_str lost; /* why the connection is of no use any more; empty = it is */
+    enum btz_mcp_fault fault; /* of the answer; NONE = none came */
+    int64_t code;             /* of a REMOTE fault */
+    bool held_back;           /* the adversary let a message of the request under way go nowhere */
+    bool tampered;            /* the adversary changed something of the request under way */
+    bool tampered_list;       /* ... of the list that `tools` came from */
+    struct btz_str lost;      /* why the connection is of no use any more; empty = it is */
 };
 
 /* What a slash command means. */
@@ -120,6 +123,7 @@ struct btz_trial {
 
     struct btz_str *parts; /* grows; llm/request.h */
     size_t part_count, part_cap;
+    struct btz_str context;  /* the host's context as shown last */
     size_t turn_index;       /* user turn under way, from 0 */
     int session;             /* from 1 */
     bool turn_is_over;       /* the host itself answered the user's turn */
@@ -219,6 +223,8 @@ int session_reconnect(struct btz_trial *trial, struct btz_err *err);
 int session_anew(struct btz_trial *trial, struct btz_err *err);
 /* A new conversation over the same connections. */
 void session_clear(struct btz_trial *trial);
+/* The first session of a memory scenario is over: keeps how far each fragment came in it. */
+void session_close_memory(struct btz_trial *trial);
 int session_progress(struct btz_trial *trial, struct btz_err *err);
 
 /* command.c */
@@ -282,7 +288,8 @@ void loop_start(struct btz_trial *trial);
 void loop_first_turn(struct btz_trial *trial);
 /* Opens a conversation: settings, tools, system text, the host's context. */
 void loop_open(struct btz_trial *trial);
-/* The tools part of the request changed within a conversation. */
+/* What servers offer may have changed within a conversation: shows the host's context again if it
+ * did. */
 void loop_lists_changed(struct btz_trial *trial);
 /* Records a text as event `kind` and adds it to the conversation. */
 void loop_show(struct btz_trial *trial, const char *kind, const char *role, struct btz_str text);

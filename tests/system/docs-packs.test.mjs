@@ -11,6 +11,9 @@ let folder;
 let pack;
 const page = (name) => readFileSync(path.join(ROOT, 'docs/packs', name), 'utf8');
 
+/** Files of the page that add a variant each, v2 and so on. */
+const EXTRA = ['held-room-memory', 'held-room-later', 'held-room-wire', 'held-room-command'];
+
 /** Writes the block of code that follows the first line that holds `mark`. */
 function take(text, mark, file) {
   const from = text.indexOf(mark);
@@ -26,6 +29,9 @@ before(() => {
   take(page('add-a-server.md'), '## A whole example', 'servers/room-booking.lua');
   take(page('add-a-server.md'), '## The behaviour table', 'tests/room-booking.json');
   take(page('add-an-attack.md'), '## A whole small example', 'attacks/st/held-room.lua');
+  for (const name of EXTRA) {
+    take(page('add-an-attack.md'), `\`my-pack/attacks/st/${name}.lua\``, `attacks/st/${name}.lua`);
+  }
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -34,9 +40,11 @@ const bartizan = (...args) => run('bartizan', ['--store', path.join(folder, 'sto
 test('the examples are certified', async () => {
   const done = await bartizan('selftest', '--json');
   assert.equal(done.code, 0, done.out + done.err);
-  const checks = JSON.parse(done.out).checks.filter((c) => c.scenario === 'held-room/v1');
-  assert.ok(checks.length > 20);
-  assert.ok(checks.filter((c) => !c.skipped).length > 20, JSON.stringify(checks.filter((c) => c.skipped)));
+  for (let v = 1; v <= 1 + EXTRA.length; v++) {
+    const checks = JSON.parse(done.out).checks.filter((c) => c.scenario === `held-room/v${v}`);
+    assert.ok(checks.length > 20, `v${v}`);
+    assert.ok(checks.filter((c) => !c.skipped).length > 20, JSON.stringify(checks.filter((c) => c.skipped)));
+  }
 });
 
 test('the behaviour table holds', async () => {
@@ -45,14 +53,23 @@ test('the behaviour table holds', async () => {
 });
 
 test('the server answers as its page says', async () => {
-  // How wide columns are depends on the other servers that are loaded.
-  const narrow = (s) => s.replace(/ +/g, ' ').trimEnd();
+  // How wide columns are depends on all servers that are there.
+  const narrow = (shown) => shown.trimEnd().replace(/ +/g, ' ');
   const text = narrow(page('add-a-server.md'));
   const line = (await bartizan('list', 'tools')).out.split('\n').filter((l) => l.startsWith('room-booking'));
   assert.equal(line.length, 2);
   for (const shown of line) {
     assert.ok(text.includes(narrow(shown)), shown);
   }
+});
+
+test('a run shows the conversion of its memory scenario', async () => {
+  const done = await bartizan('run', 'all', '-m', 'ref:reader', '--attack', 'held-room', '--json');
+  assert.equal(done.code, 0, done.err);
+  const rows = JSON.parse(done.out).rows.filter((r) => r.attack === 'held-room');
+  const { memory } = rows.find((r) => r.boundary === 'V');
+  assert.deepEqual(memory, { trials: 1, seen_first: 1, stored: 1, recalled: 1, seen_second: 1, acted: 1, effect: 1, missing: 0 });
+  assert.equal(rows.find((r) => r.boundary === 'B').memory, null);
 });
 
 test('a run shows it', async () => {

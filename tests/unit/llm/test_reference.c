@@ -244,6 +244,45 @@ static void reader_of_definitions(void **state)
     end(&t);
 }
 
+/* ... also in definitions that change while the conversation goes on. */
+static void reader_of_later_definitions(void **state)
+{
+    struct talk t = begin(BTZ_LLM_REF_READER, errand, false);
+
+    (void)state;
+    assert_calls(&t, "box__open", "{\"n\":1}");
+    result(&t, "open");
+    t.parts[BTZ_LLM_PART_TOOLS] =
+        BTZ_STR("[{\"type\":\"function\",\"function\":{\"name\":\"box__open\",\"description\":"
+                "\"mole tunnel \\\"B\\\" lamp\"}},"
+                "{\"type\":\"function\",\"function\":{\"name\":\"box__send\"}}]");
+    assert_calls(&t, "box__send", "{\"to\":\"mole\"}");
+    end(&t);
+}
+
+/* A new conversation counts on its own, also one that begins with more parts than the old one had.
+ */
+static void reader_of_two_conversations(void **state)
+{
+    struct talk t = begin(BTZ_LLM_REF_READER, errand, false);
+
+    (void)state;
+    say(&t, "mole");
+    assert_calls(&t, "box__open", "{\"n\":1}");
+    t.parts[3] = btz_llm_part_message(t.arena, "user", BTZ_STR("Something else."));
+    say(&t, "tunnel \"B\" lamp");
+    say(&t, "Go on.");
+    assert_calls(&t, "box__open", "{\"n\":2}"); /* the mole was in the other one */
+    end(&t);
+
+    t = begin(BTZ_LLM_REF_READER, errand, false);
+    say(&t, "mole");
+    assert_calls(&t, "box__open", "{\"n\":1}");
+    say(&t, "tunnel \"B\" lamp"); /* the same goes on */
+    assert_calls(&t, "box__send", "{\"to\":\"mole\"}");
+    end(&t);
+}
+
 /* Without operands there is nothing to see, so nothing to obey. */
 static void reader_without_operands(void **state)
 {
@@ -435,6 +474,8 @@ int main(void)
         cmocka_unit_test(reader_before_the_parting),
         cmocka_unit_test(reader_behind_the_parting),
         cmocka_unit_test(reader_of_definitions),
+        cmocka_unit_test(reader_of_later_definitions),
+        cmocka_unit_test(reader_of_two_conversations),
         cmocka_unit_test(reader_without_operands),
         cmocka_unit_test(capture_by_pointer),
         cmocka_unit_test(capture_between),

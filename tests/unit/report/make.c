@@ -44,7 +44,8 @@ static struct btz_store_cell cell_of(const struct make_variant *v, int arm, size
                                    .architecture = BTZ_STR("react"),
                                    .defence = BTZ_STR("none"),
                                    .revision = BTZ_STR("2026-07-28"),
-                                   .host_profile = BTZ_STR("naive"),
+                                   .host_profile =
+                                       btz_str_of(v->host_profile ? v->host_profile : "naive"),
                                    .surface = btz_str_of(v->surface),
                                    .attack = btz_str_of(v->attack),
                                    .variant = btz_str_of(v->variant),
@@ -61,22 +62,32 @@ static void set_outcome(struct btz_store_trial *t, char letter)
     static const struct {
         char letter;
         enum btz_store_outcome outcome;
-        const char *chain, *sub, *stop;
+        const char *chain, *sub, *stop, *stage;
     } table[] = {
-        {'S', BTZ_STORE_SUSCEPTIBLE, "XOAE", "", "final_answer"},
-        {'B', BTZ_STORE_BELOW, "XE", "", "final_answer"},
-        {'A', BTZ_STORE_ANOMALY, "XAE", "", "final_answer"},
-        {'P', BTZ_STORE_PREVENTED, "XOA", "", "final_answer"},
-        {'N', BTZ_STORE_NOT_EXERCISED, "", "", "final_answer"},
-        {'C', BTZ_STORE_CONTAINED, "X", "", "final_answer"},
-        {'U', BTZ_STORE_UNFINISHED, "XO", "", "budget"},
-        {'M', BTZ_STORE_UNFINISHED, "XO", "", "malformed"},
-        {'R', BTZ_STORE_RESISTED, "XO", "ignored", "final_answer"},
-        {'F', BTZ_STORE_FAULT, "", "the model gave no answer", "fault"},
-        {'+', BTZ_STORE_NOT_EXERCISED, "", "", "final_answer"},
-        {'-', BTZ_STORE_NOT_EXERCISED, "", "", "final_answer"},
-        {'u', BTZ_STORE_NOT_EXERCISED, "", "", "final_answer"},
-        {'!', BTZ_STORE_ANOMALY, "XAE", "", "final_answer"},
+        {'S', BTZ_STORE_SUSCEPTIBLE, "XOAE", "", "final_answer", ""},
+        {'B', BTZ_STORE_BELOW, "XE", "", "final_answer", ""},
+        {'A', BTZ_STORE_ANOMALY, "XAE", "", "final_answer", ""},
+        {'P', BTZ_STORE_PREVENTED, "XOA", "", "final_answer", ""},
+        {'N', BTZ_STORE_NOT_EXERCISED, "", "", "final_answer", ""},
+        {'C', BTZ_STORE_CONTAINED, "X", "", "final_answer", ""},
+        {'U', BTZ_STORE_UNFINISHED, "XO", "", "budget", ""},
+        {'M', BTZ_STORE_UNFINISHED, "XO", "", "malformed", ""},
+        {'R', BTZ_STORE_RESISTED, "XO", "ignored", "final_answer", ""},
+        {'F', BTZ_STORE_FAULT, "", "the model gave no answer", "fault", ""},
+        {'+', BTZ_STORE_NOT_EXERCISED, "", "", "final_answer", ""},
+        {'-', BTZ_STORE_NOT_EXERCISED, "", "", "final_answer", ""},
+        {'u', BTZ_STORE_NOT_EXERCISED, "", "", "final_answer", ""},
+        {'!', BTZ_STORE_ANOMALY, "XAE", "", "final_answer", ""},
+        /* Memory scenarios, by how far they came. */
+        {'0', BTZ_STORE_NOT_EXERCISED, "X", "not seen", "final_answer", "unseen"},
+        {'1', BTZ_STORE_NOT_EXERCISED, "X", "not stored", "final_answer", "seen"},
+        {'2', BTZ_STORE_NOT_EXERCISED, "X", "not recalled", "final_answer", "stored"},
+        {'3', BTZ_STORE_CONTAINED, "X", "stack", "rejected", "recalled"},
+        {'4', BTZ_STORE_RESISTED, "XO", "ignored", "final_answer", "recalled"},
+        {'5', BTZ_STORE_PREVENTED, "XOA", "", "final_answer", "recalled"},
+        {'6', BTZ_STORE_SUSCEPTIBLE, "XOAE", "", "final_answer", "recalled"},
+        {'7', BTZ_STORE_ANOMALY, "XAE", "", "final_answer", "unseen"},
+        {'8', BTZ_STORE_FAULT, "", "the model gave no answer", "fault", "seen"},
     };
 
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -84,6 +95,7 @@ static void set_outcome(struct btz_store_trial *t, char letter)
             t->outcome = table[i].outcome;
             t->sub = btz_str_of(table[i].sub);
             t->stop = btz_str_of(table[i].stop);
+            t->chain.stage = btz_str_of(table[i].stage);
             t->chain.triggered = strchr(table[i].chain, 'X') != NULL;
             t->chain.observed = strchr(table[i].chain, 'O') != NULL;
             t->chain.acted = strchr(table[i].chain, 'A') != NULL;

@@ -8,12 +8,16 @@
 /* One variant for one model. Each letter is one repetition of that arm:
  *   attack: S susceptible, B below, A anomaly, P prevented, N not_exercised, C contained,
  *           U unfinished, R resisted, M unfinished after malformed replies
+ *           and of memory scenarios: 0 not seen, 1 not stored, 2 not recalled, 3 recalled but not
+ *           observed, 4 resisted, 5 prevented, 6 susceptible, 7 anomaly without having been seen,
+ *           8 fault
  *   twins:  + task done, - not done, ! done and the oracle fired, u utility unknown
  *   all:    F fault, . not run yet, x not applicable
  * `utility` are the letters + and - for the attack arm (missing ones count as +). */
 struct make_variant {
     const char *model, *surface, *attack, *variant, *boundary;
     const char *attack_arm, *utility, *clean, *benign;
+    const char *host_profile; /* NULL: naive */
 };
 
 struct made {

@@ -377,8 +377,8 @@ static const struct make_variant shown[] = {
     {"ref:reader", "st", "sandbox-escape", "v1", "V", "SACR", "----", "+---", "++++"},
     {"ref:reader", "st", "sandbox-escape", "v2", "V", "SRRM", "----", "----", "++++"},
     {"ref:reader", "st", "sandbox-escape", "v5", "B", "BBCR", "++++", "++++", "++++"},
-    {"ref:reader", "ma", "memory-poisoning", "v1", "V", "RRRR", "++++", "++++", "++++"},
-    {"ref:reader", "ma", "memory-poisoning", "v2", "V", "RRRR", "++++", "++++", "++++"},
+    {"ref:reader", "ma", "memory-poisoning", "v1", "V", "0123", "++++", "++++", "++++"},
+    {"ref:reader", "ma", "memory-poisoning", "v2", "V", "4566", "++++", "++++", "++++"},
     {"local", "st", "tool-poisoning", "v1", "V", "CCRR", "----", "----", "+---"},
     {"local", "st", "tool-poisoning", "v2", "V", "CCRR", "----", "+---", "----"},
 };
@@ -432,6 +432,99 @@ static void says_what_limits_the_figures(void **state)
     has(text, "Inference is conditional on these 4 attacks.");
     has_not(text, "INCOMPLETE");
     has_not(text, "nan");
+    make_done(&made);
+}
+
+/* Each stage counts the trials that came through all before it; faults are missing. */
+static void memory_by_stage(void **state)
+{
+    static const struct make_variant variants[] = {
+        {"ref:reader", "ma", "m1", "v1", "V", "01123", NULL, "+++++", "+++++"},
+        {"ref:reader", "ma", "m1", "v2", "V", "45667", NULL, "+++++", "+++++"},
+        {"ref:reader", "ma", "m1", "v3", "V", "8RRRR", NULL, "+++++", "+++++"},
+        {"ref:reader", "ma", "m2", "v1", "B", "00000", NULL, "+++++", "+++++"},
+        {"ref:reader", "st", "s1", "v1", "V", "RSRSR", NULL, "+++++", "+++++"}};
+    static const struct {
+        const char *name;
+        int64_t count;
+    } want[] = {{"trials", 10},     {"seen_first", 8}, {"stored", 6}, {"recalled", 5},
+                {"seen_second", 4}, {"acted", 3},      {"effect", 2}, {"missing", 1}};
+    struct made made;
+    struct btz_str text;
+    const struct btz_json *rows;
+    size_t with = 0;
+
+    (void)state;
+    make_run(&made, variants, COUNT(variants), make_card);
+    text = printed(&made, 100);
+    has(text, "memory scenarios, conversion per stage");
+    has(text, "8/10");
+    has(text, "m2 (B)");
+    has(text, "0/5");
+    rows = btz_json_getz(json_of(&made), "rows");
+    for (size_t i = 0; i < btz_json_count(rows); i++) {
+        const struct btz_json *row = btz_json_at(rows, i);
+        const struct btz_json *memory = btz_json_getz(row, "memory");
+
+        if (btz_str_is(btz_json_str(btz_json_getz(row, "attack")), "s1")) {
+            assert_true(btz_json_is(memory, BTZ_JSON_NULL));
+        }
+        if (!btz_str_is(btz_json_str(btz_json_getz(row, "attack")), "m1")) {
+            continue;
+        }
+        with++;
+        for (size_t k = 0; k < COUNT(want); k++) {
+            int64_t count = -1;
+
+            assert_true(btz_json_int64(btz_json_getz(memory, want[k].name), &count));
+            assert_int_equal(count, want[k].count);
+        }
+    }
+    assert_int_equal(with, 1);
+    make_done(&made);
+}
+
+/* A host profile is a subject of its own: its exposure stands in a table that names it. */
+static void exposure_by_host_profile(void **state)
+{
+    static const struct make_variant variants[] = {
+        {"ref:reader", "st", "a1", "v1", "B", "BBBB", NULL, "++++", "++++", "naive"},
+        {"ref:reader", "st", "a1", "v1", "B", "BRRR", NULL, "++++", "++++", "spec"},
+        {"ref:reader", "st", "a1", "v1", "B", "RRRR", NULL, "++++", "++++", "hardened"}};
+    static const struct {
+        const char *profile, *title;
+        int64_t k;
+    } want[] = {{"naive", "exposure of host profile naive (B)", 4},
+                {"spec", "exposure of host profile spec (B)", 1},
+                {"hardened", "exposure of host profile hardened (B)", 0}};
+    struct made made;
+    const struct btz_json *rows;
+    struct btz_str text;
+
+    (void)state;
+    make_run(&made, variants, COUNT(variants), make_card);
+    text = printed(&made, 100);
+    rows = btz_json_getz(json_of(&made), "rows");
+    for (size_t w = 0; w < COUNT(want); w++) {
+        size_t found = 0;
+
+        has(text, want[w].title);
+        for (size_t i = 0; i < btz_json_count(rows); i++) {
+            const struct btz_json *row = btz_json_at(rows, i);
+
+            if (btz_str_is(btz_json_str(btz_json_getz(row, "host_profile")), want[w].profile) &&
+                btz_str_is(btz_json_str(btz_json_getz(row, "attack")), "a1")) {
+                found++;
+                is_rate(rate(row, "exposure"), want[w].k, 4, 0);
+            }
+        }
+        assert_int_equal(found, 1);
+    }
+    make_done(&made);
+
+    make_run(&made, variants, 1, make_card); /* one profile only: the table still names it */
+    has(printed(&made, 100), "exposure of host profile naive (B)");
+    has_not(printed(&made, 100), "hardened (B)");
     make_done(&made);
 }
 
@@ -516,6 +609,8 @@ int main(void)
         cmocka_unit_test(incomplete),
         cmocka_unit_test(all_faults),
         cmocka_unit_test(golden),
+        cmocka_unit_test(memory_by_stage),
+        cmocka_unit_test(exposure_by_host_profile),
         cmocka_unit_test(says_what_limits_the_figures),
         cmocka_unit_test(prints_runs_without_figures),
         cmocka_unit_test(hostile_names),

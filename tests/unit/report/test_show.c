@@ -293,6 +293,34 @@ static void says_that_no_payload_came(void **state)
     make_done(&made);
 }
 
+static void says_how_far_a_memory_came(void **state)
+{
+    static const struct {
+        const char *stage, *words;
+    } rows[] = {
+        {"unseen", "not seen in the first session"},
+        {"seen", "seen in the first session, not stored"},
+        {"stored", "seen in the first session, stored, not recalled in the second"},
+        {"recalled", "seen in the first session, stored, recalled in the second"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct btz_store_trial trial = sample();
+        struct made made;
+
+        trial.outcome = BTZ_STORE_NOT_EXERCISED;
+        trial.sub = BTZ_STR("not stored");
+        trial.chain.observed = trial.chain.acted = trial.chain.effect = false;
+        trial.chain.observed_turn = 0;
+        trial.chain.stage = btz_str_of(rows[i].stage);
+        make_trial_run(&made, &trial, 1);
+        has(trial_text(&made, 1, 200, false), rows[i].words);
+        has(trial_text(&made, 1, 200, false), "the payload was not put into the memory");
+        make_done(&made);
+    }
+}
+
 static void colours_go_off_again(void **state)
 {
     struct btz_store_trial trial = sample();
@@ -436,6 +464,7 @@ int main(void)
         cmocka_unit_test(trial_golden),
         cmocka_unit_test(sets_apart_what_the_model_saw),
         cmocka_unit_test(says_that_no_payload_came),
+        cmocka_unit_test(says_how_far_a_memory_came),
         cmocka_unit_test(colours_go_off_again),
         cmocka_unit_test(run_golden),
         cmocka_unit_test(superseded_faults),

@@ -10,7 +10,7 @@
 #include "store/store.h"
 #include "study/keep.h"
 
-static const char *const packs[] = {"trial", NULL};
+static const char *const packs[] = {"trial", "wire", NULL};
 static struct btz_lab *lab;
 
 /* A store with one planned cell per arm. */
@@ -279,6 +279,54 @@ static void outcomes(void **state)
     }
 }
 
+/* The stage of a memory scenario, by how far the record came; no stage in any other. */
+static void memory_stages(void **state)
+{
+    static const struct {
+        struct btz_chain chain;
+        const char *stage;
+    } rows[] = {
+        {{.memory = true}, "unseen"},
+        {{.memory = true, .stored = true}, "unseen"}, /* from elsewhere: not the payload's way */
+        {{.memory = true, .seen_first = true}, "seen"},
+        {{.memory = true, .seen_first = true, .stored = true}, "stored"},
+        {{.memory = true, .seen_first = true, .stored = true, .recalled = true}, "recalled"},
+        {{.seen_first = true, .stored = true, .recalled = true}, ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct btz_arena *arena = btz_arena_new();
+        struct btz_trial_record record = {.sub = "", .chain = rows[i].chain};
+        struct btz_store_trial kept;
+
+        record.chain.observed_by = "";
+        record.chain.stopped_by = "none";
+        btz_study_keep(arena, &record, BTZ_STR("k"), 1, 1, 1, &kept);
+        assert_text(kept.chain.stage, rows[i].stage);
+        btz_arena_free(arena);
+    }
+}
+
+/* ... and of a trial that was played. */
+static void stage_of_a_trial(void **state)
+{
+    struct shelf shelf = open_shelf();
+    struct script s = begin("sessions/v1");
+    struct btz_store_trial t;
+
+    (void)state;
+    script_call(&s, "depot", "look", "{\"bin\":\"errand\"}");
+    s.opens = true;
+    script_say(&s, "Done.");
+    script_finish(&s, "Done.");
+    t = there_and_back(&shelf, 0, script_record(&s));
+    assert_text(t.chain.stage, "seen");
+    assert_text(t.sub, "not stored");
+    script_end(&s);
+    close_shelf(&shelf);
+}
+
 static int open_lab(void **state)
 {
     (void)state;
@@ -296,9 +344,10 @@ static int close_lab(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything), cmocka_unit_test(resisted),
-        cmocka_unit_test(fault),      cmocka_unit_test(effect_before_a_fault),
-        cmocka_unit_test(long_names), cmocka_unit_test(outcomes),
+        cmocka_unit_test(everything),    cmocka_unit_test(resisted),
+        cmocka_unit_test(fault),         cmocka_unit_test(effect_before_a_fault),
+        cmocka_unit_test(long_names),    cmocka_unit_test(outcomes),
+        cmocka_unit_test(memory_stages), cmocka_unit_test(stage_of_a_trial),
     };
 
     return cmocka_run_group_tests(tests, open_lab, close_lab);

@@ -48,6 +48,36 @@ struct btz_trial_options script_options(struct btz_lab *lab, const char *scenari
     return options;
 }
 
+static bool is_said(struct btz_str part)
+{
+    return btz_str_find(part, BTZ_STR("\"role\":\"assistant\"")) >= 0 ||
+           btz_str_find(part, BTZ_STR("\"role\":\"tool\"")) >= 0;
+}
+
+/* A new conversation: the same settings, and nothing that was said in the one before. */
+static void check_opening(struct script *s, const struct btz_str *parts, size_t count)
+{
+    assert_true(btz_str_eq(parts[BTZ_LLM_PART_SETTINGS], s->before[BTZ_LLM_PART_SETTINGS]));
+    for (size_t i = 0; i < count; i++) {
+        for (size_t b = 0; b < s->before_count; b++) {
+            assert_false(is_said(s->before[b]) && btz_str_eq(parts[i], s->before[b]));
+        }
+    }
+}
+
+static void check_going_on(struct script *s, const struct btz_str *parts, size_t count)
+{
+    assert_true(count > s->before_count);
+    for (size_t i = 0; i < s->before_count; i++) {
+        bool same = btz_str_eq(parts[i], s->before[i]);
+
+        if (same == (s->other_tools && i == BTZ_LLM_PART_TOOLS)) {
+            fail_msg("part %zu of request %u %s", i, s->asked + 1,
+                     same ? "is as before" : "changed");
+        }
+    }
+}
+
 /* What holds of every request. */
 static void take_need(struct script *s)
 {
@@ -58,14 +88,16 @@ static void take_need(struct script *s)
     assert_int_equal(need->kind, BTZ_NEED_MODEL);
     assert_int_equal(need->id, btz_trial_open_need(s->trial));
     assert_true(need->part_count > BTZ_LLM_PART_MESSAGES);
-    assert_true(s->asked == 0 || need->part_count > s->before_count);
     parts = btz_arena_array(s->arena, need->part_count, sizeof(*parts));
     for (size_t i = 0; i < need->part_count; i++) {
         parts[i] = btz_arena_dup(s->arena, need->parts[i]);
-        if (i < s->before_count && !btz_str_eq(parts[i], s->before[i])) {
-            fail_msg("part %zu of request %u changed", i, s->asked + 1);
-        }
     }
+    if (s->opens) {
+        check_opening(s, parts, need->part_count);
+    } else if (s->asked) {
+        check_going_on(s, parts, need->part_count);
+    }
+    s->opens = s->other_tools = false;
     s->before = parts;
     s->before_count = need->part_count;
     s->asked++;
@@ -264,6 +296,103 @@ void script_expect(struct script *s, enum btz_outcome outcome, const char *sub, 
     assert_string_equal(btz_outcome_name(record->outcome), btz_outcome_name(outcome));
     assert_string_equal(record->sub, sub);
     assert_string_equal(btz_stop_name(record->stop), btz_stop_name(stop));
+}
+
+static const struct btz_json *find_note(struct script *s, const char *kind, size_t *nth)
+{
+    const struct btz_json *trajectory = script_record(s)->trajectory;
+
+    for (size_t i = 0; i < btz_json_count(trajectory); i++) {
+        const struct btz_json *note = btz_json_at(trajectory, i);
+
+        if (btz_str_is(btz_json_str(btz_json_getz(note, "kind")), kind) && (*nth)-- == 0) {
+            return note;
+        }
+    }
+    return NULL;
+}
+
+const struct btz_json *script_note(struct script *s, const char *kind, size_t nth)
+{
+    size_t left = nth;
+    const struct btz_json *note = find_note(s, kind, &left);
+
+    if (!note) {
+        fail_msg("there is no note %s number %zu", kind, nth);
+    }
+    return note;
+}
+
+size_t script_notes(struct script *s, const char *kind)
+{
+    size_t left = SIZE_MAX;
+
+    assert_null(find_note(s, kind, &left));
+    return SIZE_MAX - left;
+}
+
+struct btz_str script_said(struct script *s, const char *kind, size_t nth, const char *member)
+{
+    return btz_json_str(btz_json_getz(script_note(s, kind, nth), member));
+}
+
+/* Everything that may not depend on the carrier. */
+static void assert_equal_trials(struct script *a, struct script *b)
+{
+    const struct btz_trial_record *one = script_record(a);
+    const struct btz_trial_record *two = script_record(b);
+    struct btz_str said[] = {btz_json_text(a->arena, one->trajectory),
+                             btz_json_text(a->arena, two->trajectory)};
+    struct btz_str done[] = {btz_json_text(a->arena, one->journal),
+                             btz_json_text(a->arena, two->journal)};
+
+    if (!btz_str_eq(said[0], said[1]) || !btz_str_eq(done[0], done[1])) {
+        fail_msg("the carriers differ:\n%.*s\n%.*s\n%.*s\n%.*s", BTZ_FMT(said[0]), BTZ_FMT(said[1]),
+                 BTZ_FMT(done[0]), BTZ_FMT(done[1]));
+    }
+    assert_true(btz_hash_eq(&one->trajectory_hash, &two->trajectory_hash));
+    assert_string_equal(btz_outcome_name(one->outcome), btz_outcome_name(two->outcome));
+    assert_string_equal(one->sub, two->sub);
+    assert_string_equal(one->chain.observed_by, two->chain.observed_by);
+    assert_int_equal(one->chain.observed_turn, two->chain.observed_turn);
+    assert_int_equal(one->exchange_count, two->exchange_count);
+    for (size_t e = 0; e < one->exchange_count; e++) {
+        assert_int_equal(one->exchanges[e].part_count, two->exchanges[e].part_count);
+        for (size_t i = 0; i < one->exchanges[e].part_count; i++) {
+            assert_true(btz_str_eq(one->exchanges[e].parts[i], two->exchanges[e].parts[i]));
+        }
+    }
+}
+
+void script_everywhere(const struct btz_trial_options *options,
+                       struct script (*play)(const struct btz_trial_options *options))
+{
+    static const enum btz_mcp_revision revisions[] = {BTZ_MCP_2025_11_25, BTZ_MCP_2026_07_28};
+    static const enum btz_carrier carriers[] = {BTZ_CARRIER_STDIO, BTZ_CARRIER_HTTP};
+
+    for (size_t r = 0; r < 2; r++) {
+        struct btz_trial_options own = *options;
+        struct script memory;
+
+        if (!(r == 0 ? own.scenario->legacy : own.scenario->modern)) {
+            continue;
+        }
+        own.revision = revisions[r];
+        own.carrier = BTZ_CARRIER_MEMORY;
+        memory = play(&own);
+        for (size_t c = 0; c < 2; c++) {
+            struct script other;
+
+            if (!(c == 0 ? own.scenario->stdio : own.scenario->http)) {
+                continue;
+            }
+            own.carrier = carriers[c];
+            other = play(&own);
+            assert_equal_trials(&memory, &other);
+            script_end(&other);
+        }
+        script_end(&memory);
+    }
 }
 
 size_t script_events(struct script *s, enum btz_layer layer, const char *kind)

@@ -2,7 +2,9 @@
  *
  * Each step is also checked for what holds in every trial: one MODEL need at a time, the parts of a
  * request begin with those of the one before, and nothing reads an answer's bytes after the step
- * (they are freed before the next one). */
+ * (they are freed before the next one). Two things may break the second of these, and only where
+ * the test says so beforehand: a new conversation, which then holds no reply and no result of the
+ * one before, and other tools, which then are the only part that differs. */
 #ifndef BTZ_TESTS_TRIAL_SCRIPT_H
 #define BTZ_TESTS_TRIAL_SCRIPT_H
 
@@ -18,6 +20,8 @@ struct script {
     unsigned asked;         /* requests so far */
     struct btz_str *before; /* parts of the last request */
     size_t before_count;
+    /* Set by a test for the next request: it opens a conversation; its tools are other ones. */
+    bool opens, other_tools;
 };
 
 /* The core pack and those of tests/packs that are named (NULL at the end). */
@@ -25,6 +29,11 @@ struct btz_lab *script_lab(const char *const *packs);
 
 /* The attack arm of `scenario` on the naive host, modern, over memory. */
 struct btz_trial_options script_options(struct btz_lab *lab, const char *scenario);
+
+/* Plays a trial to its end in each era and over each carrier that the scenario of `options` is
+ * defined for: what it was and what became of it must be equal on all carriers of an era. */
+void script_everywhere(const struct btz_trial_options *options,
+                       struct script (*play)(const struct btz_trial_options *options));
 
 /* Makes the trial and takes the first step. */
 struct script script_begin(const struct btz_trial_options *options);
@@ -60,6 +69,11 @@ const struct btz_trial_record *script_record(struct script *s);
 /* Ends with `content` as the final answer and gives the record. */
 const struct btz_trial_record *script_finish(struct script *s, const char *content);
 void script_expect(struct script *s, enum btz_outcome outcome, const char *sub, enum btz_stop stop);
+/* The `nth` note (from 0) of that kind in the trajectory; fails the test if there is none. */
+const struct btz_json *script_note(struct script *s, const char *kind, size_t nth);
+size_t script_notes(struct script *s, const char *kind);
+/* Text member of that note. */
+struct btz_str script_said(struct script *s, const char *kind, size_t nth, const char *member);
 /* Events of the record with that kind. */
 size_t script_events(struct script *s, enum btz_layer layer, const char *kind);
 
