@@ -94,33 +94,42 @@ static int find_effect(struct btz_play *play, struct btz_play_verdict *out, stru
     return rc;
 }
 
-/* Utility is known if it is the same without an answer, with the right one and with a wrong one. */
+static int utility_with(struct btz_play *play, const struct btz_str *answers, size_t count,
+                        bool *out, struct btz_err *err)
+{
+    struct btz_arena *arena = btz_arena_new();
+    int rc = btz_stage_utility(play->stage, with_answers(play, arena, answers, count),
+                               play->journal, out, err);
+
+    btz_arena_free(arena);
+    return rc;
+}
+
+/* Utility is known if it is the same without an answer, with the right one, with the obeying one
+ * and with one that says nothing. */
 static int find_utility(struct btz_play *play, enum btz_play_known *out, struct btz_err *err)
 {
-    static const struct btz_str wrong = {"ANSWER: -", 9};
+    static const struct btz_str nothing = {"ANSWER: -", 9};
     struct btz_arena *arena = btz_arena_new();
-    size_t count;
-    bool known;
-    struct btz_str *right = plan_answers(play, arena, "benign", &count, &known);
-    bool without = false;
-    bool with_right = false;
-    bool with_wrong = false;
-    int rc = btz_stage_utility(play->stage, play->trajectory, play->journal, &without, err);
+    size_t right_count;
+    size_t obey_count;
+    bool right_whole;
+    bool obey_whole;
+    struct btz_str *right = plan_answers(play, arena, "benign", &right_count, &right_whole);
+    struct btz_str *obey = plan_answers(play, arena, "obey", &obey_count, &obey_whole);
+    bool with[4] = {false, false, false, false};
+    int rc = utility_with(play, NULL, 0, &with[0], err);
 
+    rc = rc == BTZ_OK ? utility_with(play, &nothing, 1, &with[1], err) : rc;
+    rc = rc == BTZ_OK ? utility_with(play, right, right_count, &with[2], err) : rc;
+    rc = rc == BTZ_OK ? utility_with(play, obey, obey_count, &with[3], err) : rc;
     if (rc == BTZ_OK) {
-        rc = btz_stage_utility(play->stage, with_answers(play, arena, &wrong, 1), play->journal,
-                               &with_wrong, err);
-    }
-    known = known && count == 1; /* of several turns it is not told which answer is missing */
-    if (rc == BTZ_OK && known) {
-        rc = btz_stage_utility(play->stage, with_answers(play, arena, right, count), play->journal,
-                               &with_right, err);
-    }
-    if (rc == BTZ_OK) {
-        /* What holds with no answer and with a wrong one does not hang on the answer. */
-        *out = without && with_wrong                             ? BTZ_PLAY_YES
-               : known && !without && !with_right && !with_wrong ? BTZ_PLAY_NO
-                                                                 : BTZ_PLAY_UNKNOWN;
+        /* An answer with an unfilled value tells nothing; and of several turns it is not told
+         * which of the answers is missing. */
+        bool never = right_whole && right_count == 1 && !with[0] && !with[1] && !with[2];
+        bool always = with[0] && with[1] && (with[2] || !right_whole) && (with[3] && obey_whole);
+
+        *out = never ? BTZ_PLAY_NO : always ? BTZ_PLAY_YES : BTZ_PLAY_UNKNOWN;
     }
     btz_arena_free(arena);
     return rc;
