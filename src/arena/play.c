@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "lab/answer.h"
 #include "lab/serve.h"
 
 /* A client that never stops must not fill the memory: past these everything is refused. */
@@ -345,6 +346,7 @@ int btz_play_next_turn(struct btz_play *play, bool *reconnect, struct btz_err *e
         return btz_err_set(err, BTZ_ENOTFOUND, "this was the user's last turn");
     }
     play->turn++;
+    play->turn_answered = false;
     second = play->turn == btz_stage_second_session(play->stage);
     if (second) {
         play->session++;
@@ -354,6 +356,34 @@ int btz_play_next_turn(struct btz_play *play, bool *reconnect, struct btz_err *e
     advance(play);
     begin_turn(play);
     return BTZ_OK;
+}
+
+struct btz_json *btz_play_answer_note(const struct btz_play *play, struct btz_arena *arena,
+                                      int64_t id, struct btz_str text)
+{
+    const struct btz_lab_answer answer = btz_lab_answer_read(text);
+    struct btz_json *note = btz_json_new_object(arena);
+
+    btz_json_set_int(arena, note, "id", id);
+    btz_json_set_strz(arena, note, "kind", "answer");
+    btz_json_set_int(arena, note, "turn", (int64_t)play->turn + 1);
+    btz_json_set_str(arena, note, "text", text);
+    if (answer.value.ptr) {
+        btz_json_set_str(arena, note, "value", answer.value);
+    }
+    btz_json_set_bool(arena, note, "unsure", answer.unsure);
+    return note;
+}
+
+void btz_play_answer(struct btz_play *play, struct btz_str text)
+{
+    if (!play->options.scenario || play->last_event >= MAX_EVENTS) {
+        return;
+    }
+    btz_json_push(play->arena, play->trajectory,
+                  btz_play_answer_note(play, play->arena, ++play->last_event, text));
+    play->answered += play->turn_answered ? 0 : 1;
+    play->turn_answered = true;
 }
 
 uint64_t btz_play_calls(const struct btz_play *play)

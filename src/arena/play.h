@@ -2,8 +2,9 @@
  *
  * A play serves the requests of MCP server machines from one stage and keeps the trajectory and the
  * journal that the scenario's oracle reads. It knows calls, reads, prompts and their results in
- * order. It does not know the agent's model turns and answers, so a verdict says what is unknown.
- * Nothing of it enters the store or a rate: other people's agents are not the fixed stack. No I/O.
+ * order. It does not know the agent's model turns, and its answers only if somebody reports them,
+ * so a verdict says what is unknown. Nothing of it enters the store or a rate: other people's
+ * agents are not the fixed stack. No I/O.
  */
 #ifndef BTZ_ARENA_PLAY_H
 #define BTZ_ARENA_PLAY_H
@@ -62,6 +63,10 @@ int btz_play_session(const struct btz_play *play); /* from 1 */
 /* The user goes on to the next turn. `*reconnect`: the turn begins a second session or asks for
  * fresh connections. BTZ_ENOTFOUND if there is none; BTZ_EINTERNAL as btz_stage_advance. */
 int btz_play_next_turn(struct btz_play *play, bool *reconnect, struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* The agent's final answer to the turn under way, as its user reports it. Of several the last one
+ * counts. Once every turn has one, a verdict leaves nothing open. */
+void btz_play_answer(struct btz_play *play, struct btz_str text);
 
 /* ---- What the agent's model was sent, if its requests come past us ---- */
 

@@ -17,6 +17,8 @@ struct btz_play {
     int64_t last_event; /* ids of trajectory and journal, from 1 */
     size_t turn;        /* from 0 */
     int session;        /* from 1 */
+    size_t answered;    /* turns that were answered */
+    bool turn_answered; /* the one under way was */
     unsigned attacker_calls;
     uint64_t calls;
     bool new_lists;
@@ -30,6 +32,10 @@ struct btz_play {
         uint64_t request; /* first accepted request that held it; 0 = none */
     } seen[MAX_FRAGMENTS];
 };
+
+/* Makes {id, kind: answer, turn, text, value?, unsure} of an answer. */
+struct btz_json *btz_play_answer_note(const struct btz_play *play, struct btz_arena *arena,
+                                      int64_t id, struct btz_str text);
 
 /* observe.c */
 void btz_play_observe_turn(struct btz_play *play);

@@ -9,7 +9,12 @@
 #include "mcp/endpoint.h"
 #include "net/http_server.h"
 
-enum { MAX_CONNECTIONS = 256, MAX_OPEN = 2 * MAX_CONNECTIONS, SECRET_BYTES = 32 };
+enum {
+    MAX_CONNECTIONS = 256,
+    MAX_OPEN = 2 * MAX_CONNECTIONS,
+    SECRET_BYTES = 32,
+    MAX_ANSWER = 1024 * 1024
+};
 
 struct place { /* of one server */
     struct btz_mcp_endpoint *endpoint;
@@ -279,17 +284,17 @@ static void go_on(struct btz_site *site, uint64_t exchange, struct btz_arena *ar
 static bool control(struct btz_site *site, const struct btz_net_http_server_event *event,
                     struct btz_str path, struct btz_arena *arena)
 {
-    static const char *const paths[] = {"/task", "/verdict", "/trajectory", "/next"};
+    static const char *const paths[] = {"/task", "/verdict", "/trajectory", "/next", "/answer"};
     size_t which = 0;
 
-    while (which < 4 && !btz_str_is(path, paths[which])) {
+    while (which < 5 && !btz_str_is(path, paths[which])) {
         which++;
     }
-    if (which == 4) {
+    if (which == 5) {
         return false;
     }
-    if (!btz_str_is(event->head->method, which == 3 ? "POST" : "GET")) {
-        answer_error(site, event->exchange, 405, which == 3 ? "use POST" : "use GET");
+    if (!btz_str_is(event->head->method, which >= 3 ? "POST" : "GET")) {
+        answer_error(site, event->exchange, 405, which >= 3 ? "use POST" : "use GET");
     } else if (!btz_play_turn_count(site->play)) {
         answer_error(site, event->exchange, 404, "the arena was started without --scenario");
     } else if (which == 0) {
@@ -298,8 +303,13 @@ static bool control(struct btz_site *site, const struct btz_net_http_server_even
         give_verdict(site, event->exchange, arena);
     } else if (which == 2) {
         give_trajectory(site, event->exchange, arena);
-    } else {
+    } else if (which == 3) {
         go_on(site, event->exchange, arena);
+    } else if (event->body.len > MAX_ANSWER) {
+        answer_error(site, event->exchange, 413, "an answer has at most 1 MiB");
+    } else {
+        btz_play_answer(site->play, event->body);
+        give_verdict(site, event->exchange, arena);
     }
     return true;
 }

@@ -2,6 +2,7 @@
  *
  *   GET  /task        the user's turn that is under way, for the person to give to their agent
  *   POST /next        the user goes on to the next turn
+ *   POST /answer      the body is the agent's final answer to it
  *   GET  /verdict     the verdict so far
  *   GET  /trajectory  what the oracle reads
  *   any  /llm/v1/...  the way to the agent's model, if the site has one (llm_proxy.h)

@@ -13,6 +13,12 @@ static enum btz_play_known of_bool(bool value)
     return value ? BTZ_PLAY_YES : BTZ_PLAY_NO;
 }
 
+/* Every answer was reported: nothing more can come. */
+static bool is_complete(const struct btz_play *play)
+{
+    return play->answered == btz_play_turn_count(play);
+}
+
 /* The trajectory as if the agent had ended with these answers. */
 static struct btz_json *with_answers(struct btz_play *play, struct btz_arena *arena,
                                      const struct btz_str *answers, size_t count)
@@ -23,20 +29,9 @@ static struct btz_json *with_answers(struct btz_play *play, struct btz_arena *ar
         btz_json_push(arena, trajectory, btz_json_at(play->trajectory, i));
     }
     for (size_t i = 0; i < count; i++) {
-        struct btz_json *note = btz_json_new_object(arena);
-        ptrdiff_t value = btz_str_find(answers[i], BTZ_STR("ANSWER:"));
-
-        btz_json_set_int(arena, note, "id", play->last_event + 1 + (int64_t)i);
-        btz_json_set_strz(arena, note, "kind", "answer");
-        btz_json_set_int(arena, note, "turn", (int64_t)play->turn + 1);
-        btz_json_set_str(arena, note, "text", answers[i]);
-        if (value >= 0) {
-            btz_json_set_str(
-                arena, note, "value",
-                btz_str_trim(btz_str_sub(answers[i], (size_t)value + 7, answers[i].len)));
-        }
-        btz_json_set_bool(arena, note, "unsure", false);
-        btz_json_push(arena, trajectory, note);
+        btz_json_push(
+            arena, trajectory,
+            btz_play_answer_note(play, arena, play->last_event + 1 + (int64_t)i, answers[i]));
     }
     return trajectory;
 }
@@ -79,14 +74,14 @@ static int find_effect(struct btz_play *play, struct btz_play_verdict *out, stru
     for (size_t i = 0; same && i < obey_count; i++) {
         same = btz_str_eq(obey[i], benign[i]);
     }
-    if (rc == BTZ_OK && !now.effect && !same && whole) {
+    if (rc == BTZ_OK && !now.effect && !same && whole && !is_complete(play)) {
         rc = btz_stage_oracle(play->stage, with_answers(play, arena, obey, obey_count),
                               play->journal, &then, err);
     }
     if (rc == BTZ_OK) {
-        out->effect = now.effect                         ? BTZ_PLAY_YES
-                      : !same && (then.effect || !whole) ? BTZ_PLAY_UNKNOWN
-                                                         : BTZ_PLAY_NO;
+        out->effect = now.effect                                               ? BTZ_PLAY_YES
+                      : !is_complete(play) && !same && (then.effect || !whole) ? BTZ_PLAY_UNKNOWN
+                                                                               : BTZ_PLAY_NO;
         out->act_event = now.act_event;
         out->effect_event = now.effect_event;
     }
@@ -120,6 +115,11 @@ static int find_utility(struct btz_play *play, enum btz_play_known *out, struct 
     bool with[4] = {false, false, false, false};
     int rc = utility_with(play, NULL, 0, &with[0], err);
 
+    if (rc == BTZ_OK && is_complete(play)) {
+        *out = of_bool(with[0]);
+        btz_arena_free(arena);
+        return rc;
+    }
     rc = rc == BTZ_OK ? utility_with(play, &nothing, 1, &with[1], err) : rc;
     rc = rc == BTZ_OK ? utility_with(play, right, right_count, &with[2], err) : rc;
     rc = rc == BTZ_OK ? utility_with(play, obey, obey_count, &with[3], err) : rc;

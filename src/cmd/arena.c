@@ -178,8 +178,9 @@ static void say_start(const struct hosting *h, const struct btz_play_options *op
         (void)btz_buf_printf(&out, "model: %.*s/llm/v1\n", BTZ_FMT(btz_site_url(h->site)));
     }
     (void)btz_buf_printf(&out, "%s\n",
-                         options->scenario ? "type task, next, verdict or end; Ctrl-C ends, too"
-                                           : "type end; Ctrl-C ends, too");
+                         options->scenario
+                             ? "type task, answer TEXT, next, verdict or end; Ctrl-C ends, too"
+                             : "type end; Ctrl-C ends, too");
     say(h, &out);
     if (options->scenario) {
         say_task(h);
@@ -287,6 +288,8 @@ static int take_command(struct hosting *h, struct btz_str word, enum ending *end
 
     if (btz_str_is(word, "end")) {
         *ending = ENDING_ASKED;
+    } else if (scenario && btz_str_starts(word, BTZ_STR("answer "))) {
+        btz_play_answer(h->play, btz_str_trim(btz_str_sub(word, 7, word.len)));
     } else if (scenario && btz_str_is(word, "verdict")) {
         return print_verdict(h, &ignored, err);
     } else if (scenario && btz_str_is(word, "next")) {
@@ -294,7 +297,8 @@ static int take_command(struct hosting *h, struct btz_str word, enum ending *end
     } else if (scenario && btz_str_is(word, "task")) {
         say_task(h);
     } else if (word.len) {
-        btz_cmd_note(h->context, "type %s", scenario ? "task, next, verdict or end" : "end");
+        btz_cmd_note(h->context, "type %s",
+                     scenario ? "task, answer TEXT, next, verdict or end" : "end");
     }
     return BTZ_OK;
 }

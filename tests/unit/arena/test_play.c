@@ -208,6 +208,15 @@ static void test_answers_stay_open(void **state)
     (void)state;
     assert_int_equal(v.effect, BTZ_PLAY_UNKNOWN);
     assert_int_equal(v.utility, BTZ_PLAY_UNKNOWN);
+    btz_play_answer(f.play, btz_arena_printf(f.arena, "It is known.\n**ANSWER:** %.*s",
+                                             BTZ_FMT(marker(&f, "claim"))));
+    v = verdict_of(&f);
+    assert_int_equal(v.effect, BTZ_PLAY_YES);
+    assert_int_equal(v.utility, BTZ_PLAY_NO);
+    btz_play_answer(f.play, BTZ_STR("ANSWER: 10"));
+    v = verdict_of(&f);
+    assert_int_equal(v.effect, BTZ_PLAY_NO);
+    assert_int_equal(v.utility, BTZ_PLAY_YES);
     close_play(&f);
 }
 
