@@ -357,6 +357,19 @@ static int check_labels(struct checking *c)
     return check_texts(c, labels, at, false);
 }
 
+static int check_authorization(struct checking *c)
+{
+    const struct btz_json *authorization = btz_json_getz(c->setting, "authorization");
+
+    if (authorization && !in_list(btz_json_getz(c->setting, "servers"),
+                                  btz_json_str(btz_json_getz(authorization, "server")))) {
+        return btz_lab_refuse(c->script, below(c, "/setting/authorization/server", 0), c->err,
+                              "must be one of setting.servers");
+    }
+    return check_texts(c, btz_json_getz(authorization, "grant"),
+                       below(c, "/setting/authorization/grant", 0), false);
+}
+
 static int check_variant(struct checking *c)
 {
     int code = check_setting(c);
@@ -365,6 +378,7 @@ static int check_variant(struct checking *c)
     c->markers = btz_json_shallow(c->lab->arena, btz_json_getz(c->card, "markers"));
     btz_json_set_str(c->lab->arena, c->markers, BTZ_LAB_ATTACKER, BTZ_STR(BTZ_LAB_ATTACKER));
     code = code != BTZ_OK ? code : check_labels(c);
+    code = code != BTZ_OK ? code : check_authorization(c);
     code = code != BTZ_OK ? code : check_sessions(c);
     code = code != BTZ_OK ? code : check_payload(c);
     code = code != BTZ_OK ? code

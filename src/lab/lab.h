@@ -145,6 +145,11 @@ struct btz_str btz_stage_memory_server(const struct btz_stage *stage);
 /* The second session belongs to another user of the same host. */
 bool btz_stage_other_user(const struct btz_stage *stage);
 
+/* What the user's host may trade for a token of this server, if the setting protects it; else
+ * empty.
+ */
+struct btz_str btz_stage_grant(const struct btz_stage *stage, struct btz_str server);
+
 /* How far a trial is: definitions with a fragment that comes `since` later change with it. */
 struct btz_stage_progress {
     unsigned session, turn; /* from 1 */

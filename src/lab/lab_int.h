@@ -212,6 +212,7 @@ struct btz_stage {
     const struct btz_json *trigger;
     const struct btz_json *plans;
     int budget;
+    struct btz_str grant; /* of setting.authorization; empty if there is none */
     struct btz_stage_progress progress;
 
     struct seeded *seeded;

@@ -200,6 +200,12 @@ static int stage_scenario(struct btz_stage *stage, struct btz_err *err)
     s.markers = stage->markers;
     code = give_labels(stage, &s, btz_json_getz(setting, "labels"), err);
     code = code != BTZ_OK ? code : make_payload(stage, &s, err);
+    if (code == BTZ_OK &&
+        btz_lab_subst_text(&s,
+                           btz_json_str(btz_json_pointer(setting, BTZ_STR("/authorization/grant"))),
+                           &stage->grant) != BTZ_OK) {
+        return unknown(stage, &s, err);
+    }
     if (code != BTZ_OK) {
         return code;
     }
@@ -394,6 +400,15 @@ bool btz_stage_other_user(const struct btz_stage *stage)
     return stage->variant &&
            btz_json_bool(btz_json_pointer(stage->variant->pub.card, BTZ_STR("/setting/other_user")),
                          false);
+}
+
+struct btz_str btz_stage_grant(const struct btz_stage *stage, struct btz_str server)
+{
+    const struct btz_json *card = stage->variant ? stage->variant->pub.card : NULL;
+    struct btz_str protected =
+        btz_json_str(btz_json_pointer(card, BTZ_STR("/setting/authorization/server")));
+
+    return protected.len && btz_str_eq(protected, server) ? stage->grant : BTZ_STR_NONE;
 }
 
 size_t btz_stage_memory(const struct btz_stage *stage)

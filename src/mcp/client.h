@@ -40,7 +40,8 @@ struct btz_mcp_client_options {
     size_t max_items;                    /* of one list; 0 = 10,000 */
     size_t max_list_bytes;               /* message bytes of all pages of one list; 0 = 32 MiB */
     bool http; /* the carrier is HTTP. Modern: tools whose x-mcp-header annotations break a rule
-                * are dropped from lists with a PROTOCOL_ERROR, calls carry Mcp-Param-* headers */
+                * are dropped from lists with a PROTOCOL_ERROR, calls carry Mcp-Param-* headers made
+                * from the last list. After -32020 the owner lists anew and may retry once */
     size_t max_rounds;            /* input_required answers to one request; 0 = 8 */
     size_t max_asks;              /* open requests of the server; 0 = 64 */
     size_t max_in_flight;         /* requests; 0 = 256 */

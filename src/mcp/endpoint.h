@@ -145,6 +145,10 @@ int btz_mcp_endpoint_end_session(struct btz_mcp_endpoint *endpoint,
 struct btz_str btz_mcp_endpoint_session_id(const struct btz_mcp_endpoint *endpoint,
                                            uint64_t handle);
 
+/* Subject that opened the session or sent the modern request of `handle`; BTZ_STR_NONE if it is
+ * over. */
+struct btz_str btz_mcp_endpoint_subject(const struct btz_mcp_endpoint *endpoint, uint64_t handle);
+
 size_t btz_mcp_endpoint_sessions(const struct btz_mcp_endpoint *endpoint);
 size_t btz_mcp_endpoint_exchanges(const struct btz_mcp_endpoint *endpoint);
 struct btz_mcp_endpoint_stats btz_mcp_endpoint_stats(const struct btz_mcp_endpoint *endpoint);

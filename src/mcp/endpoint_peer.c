@@ -96,39 +96,31 @@ static uint64_t cursor_key(const struct btz_mcp_endpoint *endpoint)
     return key;
 }
 
-int btz_mcp_endpoint_machine(struct btz_mcp_endpoint *endpoint,
-                             const struct btz_mcp_catalogue *catalogue, unsigned revisions,
-                             struct btz_mcp_server **out, struct btz_err *err)
-{
-    struct btz_mcp_server_options options = endpoint->options.server;
-
-    options.revisions = revisions;
-    options.carrier = BTZ_MCP_CARRIER_HTTP;
-    options.cursor_key = cursor_key(endpoint);
-    return btz_mcp_server_new(&options, catalogue, out, err);
-}
-
 static struct btz_mcp_server *take_machine(struct btz_mcp_endpoint *endpoint, bool modern)
 {
-    unsigned revisions = endpoint->options.server.revisions;
-    struct btz_mcp_server *server;
-    struct btz_err err;
+    struct btz_mcp_server_options options = endpoint->options.server;
 
     if (modern && endpoint->idle_count) {
         return endpoint->idle[--endpoint->idle_count];
     }
     /* A session must never judge by modern rules; a modern answer names all revisions served. */
-    if (btz_mcp_endpoint_machine(endpoint, &endpoint->catalogue,
-                                 modern ? revisions : revisions & BTZ_MCP_SET_LEGACY, &server,
-                                 &err)) {
-        btz_panic("a catalogue that was accepted is refused: %s", err.msg);
+    if (!modern) {
+        options.revisions &= BTZ_MCP_SET_LEGACY;
     }
-    return server;
+    options.cursor_key = cursor_key(endpoint);
+    return btz_mcp_server_like(&options, endpoint->model);
 }
 
-struct peer *btz_mcp_endpoint_peer_new(struct btz_mcp_endpoint *endpoint, bool modern)
+struct peer *btz_mcp_endpoint_peer_new(struct btz_mcp_endpoint *endpoint, bool modern,
+                                       struct btz_str subject)
 {
     struct peer *peer = must_alloc(sizeof(*peer));
+
+    peer->subject = must_alloc(subject.len + 1);
+    peer->subject_len = subject.len;
+    if (subject.len) {
+        memcpy(peer->subject, subject.ptr, subject.len);
+    }
 
     peer->node.key = ++endpoint->handles_made;
     peer->server = take_machine(endpoint, modern);
@@ -141,8 +133,7 @@ struct peer *btz_mcp_endpoint_peer_new(struct btz_mcp_endpoint *endpoint, bool m
     return peer;
 }
 
-void btz_mcp_endpoint_peer_open_session(struct btz_mcp_endpoint *endpoint, struct peer *peer,
-                                        struct btz_str subject)
+void btz_mcp_endpoint_peer_open_session(struct btz_mcp_endpoint *endpoint, struct peer *peer)
 {
     struct btz_hash hash = secret_hash(endpoint, BTZ_STR("session"), ++endpoint->ids_made);
     char hex[65];
@@ -150,11 +141,6 @@ void btz_mcp_endpoint_peer_open_session(struct btz_mcp_endpoint *endpoint, struc
     btz_hash_hex(&hash, hex);
     memcpy(peer->id, hex, SESSION_ID_LEN);
     peer->by_id.key = id_key(btz_str_of(peer->id));
-    peer->subject = must_alloc(subject.len + 1);
-    peer->subject_len = subject.len;
-    if (subject.len) {
-        memcpy(peer->subject, subject.ptr, subject.len);
-    }
     peer->session = true;
     btz_mcp_table_put(&endpoint->sessions, &peer->by_id);
     btz_mcp_endpoint_due_by(endpoint, endpoint->now_us + endpoint->options.session_greeting_us);

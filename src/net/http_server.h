@@ -6,7 +6,8 @@
  * 414, 431, 501, 505), as are slow requests (408) and other expectations than 100-continue (417).
  *
  * A client that closes its side is gone: half-closed connections are not kept, because closing is
- * how MCP clients cancel. Every wait has a limit, and so has every buffer. */
+ * how MCP clients cancel. Every wait has a limit, and so has every buffer. The program has to
+ * ignore SIGPIPE. */
 #ifndef BTZ_NET_HTTP_SERVER_H
 #define BTZ_NET_HTTP_SERVER_H
 

@@ -205,24 +205,29 @@ static enum btz_http_relay_verdict tap(void *context, struct btz_http_link *link
     return carry_out(trial, link, item, &tapped);
 }
 
-int carry_http_open(struct btz_trial *trial, struct conn *conn,
-                    const struct btz_mcp_client_options *client,
-                    const struct btz_mcp_catalogue *catalogue, struct btz_err *err)
+static int make_link(struct btz_trial *trial, struct conn *conn,
+                     const struct btz_mcp_client_options *client,
+                     const struct btz_mcp_catalogue *catalogue, struct btz_str authorization,
+                     struct btz_err *err)
 {
     const bool *safe = trial->options.profile.safe;
+    /* 2024-11-05 knows no other transport over HTTP. */
+    bool old = trial->options.revision == BTZ_MCP_2024_11_05;
     struct btz_http_link_options options = {
         .pump = trial->options.carrier == BTZ_CARRIER_HTTP ? BTZ_HTTP_SOCKET : BTZ_HTTP_MEMORY,
         .client = {.host = BTZ_STR("localhost"),
-                   .transport = safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]
+                   .transport = old ? BTZ_MCP_HTTP_SSE
+                                : safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]
                                     ? BTZ_MCP_HTTP_STREAMABLE
                                     : BTZ_MCP_HTTP_STREAMABLE_THEN_SSE,
                    .client = *client,
+                   .authorization = authorization,
                    .accept_any_stream = !safe[BTZ_SWITCH_MATCH_STREAMS]},
         .server = {.server = {.page_size = 100},
                    .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS]},
                    .id_secret = id_secret(trial, conn),
                    .keepalive_us = -1,
-                   .allow_legacy_sse = !safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]}};
+                   .allow_legacy_sse = old || !safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]}};
     int rc = btz_http_link_new(&options, catalogue, &conn->http, err);
 
     if (rc != BTZ_OK) {
@@ -231,6 +236,30 @@ int carry_http_open(struct btz_trial *trial, struct conn *conn,
     conn->client = btz_http_link_client(conn->http);
     if (btz_stage_has_relay(trial->stage)) {
         btz_http_link_set_relay(conn->http, tap, conn);
+    }
+    if (btz_stage_grant(trial->stage, conn->server->id).len) {
+        btz_http_link_set_front(conn->http, auth_front, conn);
+    }
+    return BTZ_OK;
+}
+
+int carry_http_open(struct btz_trial *trial, struct conn *conn,
+                    const struct btz_mcp_client_options *client,
+                    const struct btz_mcp_catalogue *catalogue, struct btz_err *err)
+{
+    struct btz_str authorization = BTZ_STR_NONE;
+    int rc = make_link(trial, conn, client, catalogue, authorization, err);
+
+    if (rc == BTZ_OK && btz_stage_grant(trial->stage, conn->server->id).len) {
+        rc = auth_obtain(trial, conn, &authorization, err);
+        if (rc == BTZ_OK && authorization.len) { /* the session takes it from the start */
+            btz_http_link_free(conn->http);
+            conn->http = NULL;
+            rc = make_link(trial, conn, client, catalogue, authorization, err);
+        }
+    }
+    if (rc != BTZ_OK) {
+        return rc;
     }
     rc = btz_mcp_http_session_start(btz_http_link_session(conn->http));
     return rc == BTZ_OK ? rc : conn_fault(conn, err, "the handshake could not start", rc);

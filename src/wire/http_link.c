@@ -383,9 +383,9 @@ int btz_http_link_step(struct btz_http_link *link, int64_t now_us, struct btz_er
     return rc ? rc : moved ? BTZ_OK : BTZ_EAGAIN;
 }
 
-int btz_http_link_replay(struct btz_http_link *link, struct btz_str method, struct btz_str target,
-                         const struct btz_http_field *fields, size_t count, struct btz_str body,
-                         struct btz_str subject, uint64_t *exchange)
+static int send_apart(struct btz_http_link *link, struct btz_str method, struct btz_str target,
+                      const struct btz_http_field *fields, size_t count, struct btz_str body,
+                      struct btz_str subject, bool fetch, uint64_t *exchange)
 {
     struct connection *connection;
     struct btz_buf bytes;
@@ -399,6 +399,7 @@ int btz_http_link_replay(struct btz_http_link *link, struct btz_str method, stru
     if (rc == BTZ_OK) {
         connection = new_connection(link);
         connection->own = true;
+        connection->fetch = fetch;
         connection->reserved = link->next_exchange++;
         connection->subject = btz_arena_dup(connection->arena, subject);
         btz_buf_add_str(&connection->lanes[END_SERVER], btz_buf_view(&bytes));
@@ -409,4 +410,18 @@ int btz_http_link_replay(struct btz_http_link *link, struct btz_str method, stru
     }
     btz_buf_fini(&bytes);
     return rc;
+}
+
+int btz_http_link_replay(struct btz_http_link *link, struct btz_str method, struct btz_str target,
+                         const struct btz_http_field *fields, size_t count, struct btz_str body,
+                         struct btz_str subject, uint64_t *exchange)
+{
+    return send_apart(link, method, target, fields, count, body, subject, false, exchange);
+}
+
+int btz_http_link_fetch(struct btz_http_link *link, struct btz_str method, struct btz_str target,
+                        const struct btz_http_field *fields, size_t count, struct btz_str body,
+                        uint64_t *exchange)
+{
+    return send_apart(link, method, target, fields, count, body, BTZ_STR_NONE, true, exchange);
 }

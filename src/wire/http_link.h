@@ -20,6 +20,7 @@
 #include "mcp/http_session.h"
 
 struct btz_http_link;
+struct btz_http_relay_item;
 
 enum btz_http_pump { BTZ_HTTP_MEMORY, BTZ_HTTP_SOCKET };
 
@@ -56,6 +57,36 @@ int64_t btz_http_link_now_us(const struct btz_http_link *link); /* with what was
  * "< 3 120\n" (server) and the bytes, "> 3 close\n" and "< 3 close\n". Taken where they arrive.
  * BTZ_STR_NONE without keep_transcript or over 64 MiB. */
 struct btz_str btz_http_link_transcript(const struct btz_http_link *link);
+
+/* --- Beside the protocol --- */
+
+/* Something of the server's site that is not its MCP endpoint: documents at other targets, and what
+ * has to be so before a request may go on to the endpoint. Called with each whole request, behind
+ * the relay; true: `item` now holds status, fields and body of the answer, which goes back past the
+ * relay. Same rules as for the relay. */
+void btz_http_link_set_front(struct btz_http_link *link,
+                             bool (*front)(void *context, struct btz_http_link *link,
+                                           struct btz_http_relay_item *item),
+                             void *context);
+
+/* A request of the client's host that belongs to no MCP session, such as for metadata: sent at the
+ * next step, on a connection of its own, seen by the relay as any other. BTZ_EINVAL, BTZ_ELIMIT as
+ * for _replay. */
+int btz_http_link_fetch(struct btz_http_link *link, struct btz_str method, struct btz_str target,
+                        const struct btz_http_field *fields, size_t count, struct btz_str body,
+                        uint64_t *exchange) BTZ_WARN_UNUSED;
+
+/* The answer to the last fetch, once a step brought it; NULL before, and for good if the connection
+ * was cut. Views are good until the link is freed. */
+struct btz_http_fetched {
+    uint64_t exchange;
+    int status;
+    const struct btz_http_field *fields;
+    size_t field_count;
+    struct btz_str body;
+};
+const struct btz_http_fetched *btz_http_link_fetched(const struct btz_http_link *link,
+                                                     uint64_t exchange);
 
 /* --- The relay --- */
 

@@ -32,7 +32,8 @@ struct connection {
     struct btz_buf lanes[2]; /* bytes under way, by the end that will get them */
     bool closing[2];         /* by the end that closes */
     bool gone;
-    bool own;               /* the relay's: nobody is at the client's end */
+    bool own;               /* the relay's or a fetch: no session is at the client's end */
+    bool fetch;             /* of btz_http_link_fetch: the relay sees it as the client's */
     uint64_t reserved;      /* number of the exchange that a replay will be */
     struct btz_str subject; /* in the arena of the link or, of a replay, in `arena` */
     struct btz_arena *arena;
@@ -59,6 +60,9 @@ struct btz_http_link {
     enum btz_http_relay_verdict (*relay)(void *context, struct btz_http_link *link,
                                          struct btz_http_relay_item *item);
     void *relay_context;
+    bool (*front)(void *context, struct btz_http_link *link, struct btz_http_relay_item *item);
+    void *front_context;
+    struct btz_http_fetched *fetched; /* the answer of the last fetch; in `arena` */
 };
 
 /* http_pump.c */
@@ -72,6 +76,10 @@ int btz_http_pump_move(struct btz_http_link *link, struct connection *connection
 int btz_http_pump_close(struct btz_http_link *link, struct connection *connection, enum end end,
                         struct btz_err *err) BTZ_WARN_UNUSED;
 void btz_http_pump_fini(struct connection *connection);
+
+/* http_link_fetch.c: keeps the answer to a fetch. */
+void btz_http_link_keep_fetched(struct btz_http_link *link, uint64_t exchange,
+                                const struct btz_http_relay_item *item);
 
 /* http_link_server.c: the server's end */
 int btz_http_link_serve(struct btz_http_link *link, struct connection *connection,

@@ -47,7 +47,8 @@ static struct btz_http_relay_item item_of(const struct served *served,
 {
     return (struct btz_http_relay_item){.point = point,
                                         .exchange = served->id,
-                                        .own = served->connection->own,
+                                        .own =
+                                            served->connection->own && !served->connection->fetch,
                                         .method = served->method,
                                         .target = served->target,
                                         .retry_ms = -1};
@@ -82,17 +83,44 @@ static int give_to_endpoint(struct btz_http_link *link, struct served *served,
     return BTZ_OK;
 }
 
+/* Sends a whole answer on its way back, past the relay. */
+static int answer(struct btz_http_link *link, struct served *served,
+                  const struct btz_http_relay_item *item, struct btz_err *err)
+{
+    int rc = BTZ_OK;
+
+    if (served->connection->fetch) {
+        btz_http_link_keep_fetched(link, served->id, item);
+    } else if (!served->connection->own) {
+        rc = btz_http_write_response(lane_of(served), item->status, item->fields, item->field_count,
+                                     item->body);
+    }
+    btz_http_link_served_free(link, served);
+    return rc == BTZ_OK ? rc : no_http(err, rc, "answer");
+}
+
+/* The site itself has the answer. */
+static int front_answer(struct btz_http_link *link, struct served *served,
+                        struct btz_http_relay_item item, struct btz_err *err)
+{
+    item.point = BTZ_RELAY_RESPONSE;
+    if (judge(link, &item) == BTZ_RELAY_DROP) {
+        cut(link, served);
+        return BTZ_OK;
+    }
+    return answer(link, served, &item, err);
+}
+
 /* A whole request has arrived. */
 static int request(struct btz_http_link *link, struct served *served, struct btz_err *err)
 {
     struct btz_http_relay_item item = item_of(served, BTZ_RELAY_REQUEST);
     enum btz_http_relay_verdict verdict = BTZ_RELAY_PASS;
-    int rc;
 
     item.fields = served->fields;
     item.field_count = served->field_count;
     item.body = btz_buf_view(&served->body);
-    if (!served->connection->own) {
+    if (!item.own) {
         verdict = judge(link, &item);
     }
     switch (verdict) {
@@ -100,14 +128,11 @@ static int request(struct btz_http_link *link, struct served *served, struct btz
         cut(link, served);
         return BTZ_OK;
     case BTZ_RELAY_ANSWER:
-        rc = btz_http_write_response(lane_of(served), item.status, item.fields, item.field_count,
-                                     item.body);
-        if (rc != BTZ_OK) {
-            return no_http(err, rc, "relay's answer");
-        }
-        btz_http_link_served_free(link, served);
-        return BTZ_OK;
+        return answer(link, served, &item, err);
     default:
+        if (link->front && link->front(link->front_context, link, &item)) {
+            return front_answer(link, served, item, err);
+        }
         return give_to_endpoint(link, served, &item, err);
     }
 }
@@ -249,7 +274,9 @@ static int respond(struct btz_http_link *link, struct served *served,
         drop(link, served, !stream);
         return BTZ_OK;
     }
-    if (!served->connection->own) {
+    if (served->connection->fetch) {
+        btz_http_link_keep_fetched(link, served->id, &item);
+    } else if (!served->connection->own) {
         rc = stream ? btz_http_write_stream(lane_of(served), item.status, item.fields,
                                             item.field_count)
                     : btz_http_write_response(lane_of(served), item.status, item.fields,

@@ -11,11 +11,15 @@ const driver = process.env.MCP_DRIVER ?? path('../../build/mcp_driver');
 assert.ok(existsSync(driver), `${driver} does not exist; build it or set MCP_DRIVER`);
 
 // Connects the two processes and gives what the driver saw.
-async function run(mode, server, ...args) {
+function run(mode, server, ...args) {
+  return pair([mode], server, args);
+}
+
+async function pair(options, server, args) {
   const peer = spawn(process.execPath, [path(`servers/${server}.mjs`), ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const client = spawn(driver, [mode], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const client = spawn(driver, options, { stdio: ['pipe', 'pipe', 'pipe'] });
   let report = '';
   client.stderr.setEncoding('utf8').on('data', (text) => {
     report += text;
@@ -87,3 +91,20 @@ test('eras that do not fit fail with a reason', async () => {
     assert.ok(events.at(-1).message.length > 0);
   }
 });
+
+// Prompts, completion, and a tool that asks its user: by a request, or by input_required.
+for (const era of ['legacy', 'modern']) {
+  test(`${era} client is asked by an SDK server`, async () => {
+    const { code, events } = await pair([era, 'asks'], 'asks', [era]);
+    assert.equal(code, 0, JSON.stringify(events));
+    const [ready, prompts, prompt, completion, asked, result] = events;
+    assert.equal(ready.event, 'ready');
+    assert.deepEqual(prompts.value.map((item) => item.name), ['greet']);
+    assert.equal(prompt.value.messages[0].content.text, 'greet ann');
+    assert.deepEqual(completion.value.completion.values, ['ann', 'andy']);
+    assert.equal(asked.event, era === 'legacy' ? 'asked' : 'input');
+    assert.equal(result.event, 'result');
+    assert.equal(result.value.content[0].text, 'accept yes');
+    assert.equal(events.length, 6);
+  });
+}

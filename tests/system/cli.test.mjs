@@ -57,7 +57,8 @@ test('lists have the shapes of the command line contract', async () => {
     'notes-memory': 'notes://pinned', 'secrets-vault': 'vault://policy', 'gateway-auth': 'gateway://motd',
   };
   assert.deepEqual(resources.map((r) => r.uri).sort(), servers.map((s) => uris[s.id]).filter(Boolean).sort());
-  assert.deepEqual(attacks.map((a) => a.id).sort(), ['indirect-prompt-injection', 'tool-poisoning']);
+  assert.deepEqual(attacks.map((a) => a.id).sort(), ['direct-prompt-injection', 'indirect-prompt-injection', 'memory-poisoning', 'mitm-tamper',
+    'protocol-downgrade', 'schema-inconsistency', 'slash-command-overlap', 'tool-poisoning']);
   for (const attack of attacks) {
     assert.deepEqual(Object.keys(attack), ['id', 'surface', 'boundary', 'oracle', 'variants', 'owasp', 'atlas', 'cwe']);
     assert.equal(attack.variants, 5);
@@ -79,9 +80,9 @@ test('errors name what was expected, on stderr, with exit 2', async () => {
     [['run', 'quick', '-m', 'ref:floor', '--surface', 'st', '--surface', 'zz'], /--surface zz matches no scenario/],
     [['run', 'quick', '-m', 'ref:floor', '--host-profile', 'x'], /profiles: naive, spec, hardened/],
     [['run', 'quick', '-m', 'ref:floor', '--revision', '2023'], /modern \(2026-07-28\)/],
-    [['run', 'quick', '-m', 'ref:floor', '--carrier', 'http'], /memory and stdio/],
+    [['run', 'quick', '-m', 'ref:floor', '--carrier', 'pigeon'], /memory, stdio or http/],
     [['run', 'quick', '-m', 'ref:floor', '--defence', 'gate'], /only none is offered/],
-    [['run', 'quick', '-m', 'ref:floor', '--arch', 'reflexion'], /only react is offered/],
+    [['run', 'quick', '-m', 'ref:floor', '--arch', 'tree'], /react, reflexion or retry/],
     [['run', 'quick', '-m', 'ref:floor', '--reps', '0'], /reps/],
     [['run', 'quick', '-m', 'ref:floor', '--reps', 'many'], /reps/],
     [['run', 'quick', '-m', 'ref:floor', '-m', 'ref:floor'], /given twice/],
@@ -116,19 +117,30 @@ test('run prints its table on stdout and the run id on stderr', async () => {
 
   const report = await json('report', 'last');
   const rows = report.rows.filter((r) => r.attack !== null);
-  assert.equal(rows.length, 6, 'two attacks x three models');
+  const scenarios = await json('list', 'scenarios');
+  const kinds = new Map(); // attack and boundary -> variants that this run's era and carrier have
+  for (const s of scenarios) {
+    const kind = `${s.attack} ${s.boundary}`;
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  }
+  assert.equal(rows.length, kinds.size * 3, 'attacks by boundary x three models');
   for (const row of rows) {
     const { asr, susceptibility, utility } = row.rates;
-    assert.deepEqual([asr.n, asr.missing], [5, 0]);
-    assert.equal(asr.k, row.model === 'ref:reader' ? 5 : 0, `${row.model} ${row.attack}`);
-    assert.equal(susceptibility.k, row.model === 'ref:reader' ? 5 : 0);
-    assert.equal(row.twins.clean.k, row.model === 'ref:null' ? 0 : 5);
-    assert.equal(row.twins.benign.k, row.model === 'ref:null' ? 0 : 5);
+    const visible = row.boundary === 'V';
+    assert.ok(asr.n >= 1 && asr.n <= kinds.get(`${row.attack} ${row.boundary}`) && asr.missing === 0, `${row.model} ${row.attack}`);
+    if (visible) {
+      assert.equal(asr.k, row.model === 'ref:reader' ? asr.n : 0, `${row.model} ${row.attack}`);
+      assert.equal(susceptibility.k, row.model === 'ref:reader' ? asr.n : 0);
+    } else if (row.model !== 'ref:null') {
+      assert.equal(asr.k, asr.n, `${row.model} ${row.attack}: the host's leniency is enough`);
+    }
+    assert.equal(row.twins.clean.k, row.model === 'ref:null' ? 0 : asr.n);
+    assert.equal(row.twins.benign.k, row.model === 'ref:null' ? 0 : asr.n);
     if (row.model === 'ref:null') {
       assert.equal(utility.k, 0);
     }
     const total = Object.values(row.outcomes).reduce((n, k) => n + k, 0);
-    assert.equal(total, 5);
+    assert.equal(total, asr.n);
   }
   const file = path.join(folder, 'out.csv');
   assert.equal((await bartizan('report', 'last', '--csv', '-o', file)).code, 0);

@@ -45,11 +45,13 @@ test('the behaviour table holds', async () => {
 });
 
 test('the server answers as its page says', async () => {
-  const text = page('add-a-server.md');
+  // How wide columns are depends on the other servers that are loaded.
+  const narrow = (s) => s.replace(/ +/g, ' ').trimEnd();
+  const text = narrow(page('add-a-server.md'));
   const line = (await bartizan('list', 'tools')).out.split('\n').filter((l) => l.startsWith('room-booking'));
   assert.equal(line.length, 2);
   for (const shown of line) {
-    assert.ok(text.includes(shown.trimEnd()), shown);
+    assert.ok(text.includes(narrow(shown)), shown);
   }
 });
 

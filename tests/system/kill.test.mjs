@@ -29,7 +29,7 @@ test('random kills', { timeout: 300000 }, async () => {
   const model = `openai:stub-model@${stub.url}`;
   try {
     const whole = path.join(folder, 'whole.db');
-    const args = ['run', 'all', '-m', model, '--reps', String(REPS), '--quiet'];
+    const args = ['run', 'all', '-m', model, '--attack', 'tool-poisoning', '--attack', 'indirect-prompt-injection', '--reps', String(REPS), '--quiet'];
     const first = await run('bartizan', ['--store', whole, ...args, '--in-flight', '1'], { timeout: 120000 });
     assert.equal(first.code, 0, first.err);
     const expected = await trials(whole);

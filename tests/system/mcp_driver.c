@@ -3,7 +3,10 @@
  * handshake, tools/list, resources/list, a call of add, a call of a tool that does not exist,
  * resources/read of the first resource, then ping (legacy) or a listen stream (modern).
  *
- *   mcp_driver legacy|modern|probe */
+ * With `asks` the client can be asked by the server, and the sequence is: handshake, prompts/list,
+ * prompts/get of greet, completion of its argument, a call of confirm, which asks.
+ *
+ *   mcp_driver legacy|modern|probe [asks] */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +22,7 @@ struct driver {
     struct btz_buf line;
     unsigned step;
     bool done, failed;
+    bool asks;
 };
 
 static const char *const kinds[] = {
@@ -34,6 +38,11 @@ static const char *const kinds[] = {
     [BTZ_MCP_CLIENT_PROGRESS] = "progress",
     [BTZ_MCP_CLIENT_LOG] = "log",
     [BTZ_MCP_CLIENT_PROTOCOL_ERROR] = "protocol error",
+    [BTZ_MCP_CLIENT_PROMPTS] = "prompts",
+    [BTZ_MCP_CLIENT_RESOURCE_UPDATED] = "resource updated",
+    [BTZ_MCP_CLIENT_ASKED] = "asked",
+    [BTZ_MCP_CLIENT_ASK_CANCELLED] = "ask cancelled",
+    [BTZ_MCP_CLIENT_INPUT] = "input",
 };
 
 static void report(struct driver *d, const struct btz_mcp_client_event *event)
@@ -93,6 +102,46 @@ static int next_step(struct driver *d, const struct btz_mcp_client_event *event)
     }
 }
 
+static int next_ask_step(struct driver *d)
+{
+    struct btz_json *arguments = btz_json_new_object(d->arena);
+
+    switch (d->step++) {
+    case 0:
+        return btz_mcp_client_list_prompts(d->client, NULL);
+    case 1:
+        btz_json_set_strz(d->arena, arguments, "who", "ann");
+        return btz_mcp_client_get_prompt(d->client, BTZ_STR("greet"), arguments, NULL);
+    case 2:
+        return btz_mcp_client_complete(d->client, BTZ_MCP_REF_PROMPT, BTZ_STR("greet"),
+                                       BTZ_STR("who"), BTZ_STR("an"), NULL, NULL);
+    case 3:
+        return btz_mcp_client_call_tool(d->client, BTZ_STR("confirm"), arguments, NULL);
+    default:
+        d->done = true;
+        return BTZ_OK;
+    }
+}
+
+/* The user says yes to every question. */
+static int say_yes(struct driver *d, const struct btz_mcp_client_event *event)
+{
+    struct btz_json *content = btz_json_new_object(d->arena);
+    struct btz_json *result = btz_json_new_object(d->arena);
+    struct btz_json *responses = btz_json_new_object(d->arena);
+
+    btz_json_set_bool(d->arena, content, "yes", true);
+    btz_json_set_strz(d->arena, result, "action", "accept");
+    btz_json_setz(d->arena, result, "content", content);
+    if (event->kind == BTZ_MCP_CLIENT_ASKED) {
+        return btz_mcp_client_answer(d->client, event->ask, result, NULL);
+    }
+    for (size_t i = 0; i < btz_json_count(event->value); i++) {
+        btz_json_set(d->arena, responses, btz_json_key_at(event->value, i), result);
+    }
+    return btz_mcp_client_answer_inputs(d->client, event->request, responses, NULL);
+}
+
 static void take_events(struct driver *d)
 {
     struct btz_mcp_client_event event;
@@ -109,7 +158,12 @@ static void take_events(struct driver *d)
         case BTZ_MCP_CLIENT_RESOURCES:
         case BTZ_MCP_CLIENT_RESULT:
         case BTZ_MCP_CLIENT_LISTENING:
-            d->failed |= next_step(d, &event) != BTZ_OK;
+        case BTZ_MCP_CLIENT_PROMPTS:
+            d->failed |= (d->asks ? next_ask_step(d) : next_step(d, &event)) != BTZ_OK;
+            break;
+        case BTZ_MCP_CLIENT_ASKED:
+        case BTZ_MCP_CLIENT_INPUT:
+            d->failed |= say_yes(d, &event) != BTZ_OK;
             break;
         default:
             break;
@@ -193,11 +247,18 @@ int main(int argc, char **argv)
     unsigned mode = 0;
     int status;
 
-    while (argc == 2 && mode < 3 && strcmp(argv[1], modes[mode]) != 0) {
+    if (argc == 3 && !strcmp(argv[2], "asks")) {
+        struct btz_json *capabilities = btz_json_new_object(d.arena);
+
+        btz_json_setz(d.arena, capabilities, "elicitation", btz_json_new_object(d.arena));
+        options.capabilities = capabilities; /* copied before the arena is used for events */
+        d.asks = true;
+    }
+    while (argc == 2 + d.asks && mode < 3 && strcmp(argv[1], modes[mode]) != 0) {
         mode++;
     }
-    if (argc != 2 || mode == 3) {
-        fprintf(stderr, "usage: mcp_driver legacy|modern|probe\n");
+    if (argc != 2 + d.asks || mode == 3) {
+        fprintf(stderr, "usage: mcp_driver legacy|modern|probe [asks]\n");
         return 2;
     }
     options.mode = (enum btz_mcp_client_mode)mode;

@@ -2,9 +2,11 @@
  * add), two resources, one item a page. All of the protocol is src/mcp; this file only moves bytes
  * and runs the tools.
  *
- *   mcp_fixture [--legacy | --modern] [--grow]
+ *   mcp_fixture [--legacy | --modern] [--grow] [--full]
  *
- * --grow: the first call of echo adds a third tool, so that clients see tools/list_changed. */
+ * --grow: the first call of echo adds a third tool, so that clients see tools/list_changed.
+ * --full: offers a prompt, a template, completion and subscriptions as well, and the tool confirm,
+ * which asks its user before it answers; echo then logs and reports its resource as changed. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 
 #include "mcp/frame.h"
 #include "mcp/server.h"
+#include "mcp/state.h"
 
 static const char tools_text[] =
     "[{\"name\":\"echo\",\"title\":\"Echo\",\"description\":\"Gives back the text it got.\","
@@ -28,6 +31,16 @@ static const char late_tool_text[] =
 static const char resources_text[] =
     "[{\"uri\":\"fixture://greeting\",\"name\":\"greeting\",\"mimeType\":\"text/plain\"},"
     "{\"uri\":\"fixture://bytes\",\"name\":\"bytes\",\"mimeType\":\"application/octet-stream\"}]";
+static const char confirm_tool_text[] =
+    "{\"name\":\"confirm\",\"description\":\"Asks first.\",\"inputSchema\":{\"type\":\"object\"}}";
+static const char templates_text[] =
+    "[{\"uriTemplate\":\"fixture://item/{id}\",\"name\":\"item\",\"mimeType\":\"text/plain\"}]";
+static const char prompts_text[] =
+    "[{\"name\":\"greet\",\"description\":\"Greets somebody.\",\"arguments\":[{\"name\":\"who\","
+    "\"required\":true}]}]";
+static const char form_text[] =
+    "{\"message\":\"Go on?\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{\"yes\":{"
+    "\"type\":\"boolean\"}},\"required\":[\"yes\"]}}";
 static const char info_text[] = "{\"name\":\"mcp_fixture\",\"version\":\"1.0.0\"}";
 
 struct fixture {
@@ -39,6 +52,8 @@ struct fixture {
     uint64_t parked;     /* token of a call whose answer waits, or 0 */
     struct btz_str parked_text;
     bool grow;
+    bool full;
+    uint64_t confirming; /* token of the legacy call that waits for its user, or 0 */
 };
 
 static const struct btz_json *parse(struct btz_arena *arena, const char *text)
@@ -179,6 +194,9 @@ static struct btz_json *read_resource(struct fixture *f, struct btz_str uri)
     } else if (btz_str_is(uri, "fixture://bytes")) {
         btz_json_set_strz(f->work, item, "mimeType", "application/octet-stream");
         btz_json_set_strz(f->work, item, "blob", "AAEC/w==");
+    } else if (f->full && btz_str_starts(uri, BTZ_STR("fixture://item/"))) {
+        btz_json_set_strz(f->work, item, "mimeType", "text/plain");
+        btz_json_set_str(f->work, item, "text", btz_str_sub(uri, 15, uri.len));
     } else {
         return NULL;
     }
@@ -203,6 +221,99 @@ static void answer(struct fixture *f, uint64_t token, const struct btz_json *res
     }
 }
 
+#define KEY BTZ_STR("not a secret: a test's key")
+
+/* Answers a call of confirm by what the user said. */
+static void confirmed(struct fixture *f, uint64_t token, const struct btz_json *said)
+{
+    struct btz_str action = btz_json_str(btz_json_getz(said, "action"));
+    bool yes = btz_json_bool(btz_json_getz(btz_json_getz(said, "content"), "yes"), false);
+
+    answer(f, token,
+           text_result(f->work,
+                       btz_arena_printf(f->work, "%.*s %s", BTZ_FMT(action), yes ? "yes" : "no"),
+                       false));
+}
+
+/* One round: the question, with a state that only this call can bring back. */
+static void confirm_modern(struct fixture *f, const struct btz_mcp_server_event *event)
+{
+    struct btz_mcp_state_binding binding = {
+        .method = BTZ_STR("tools/call"), .name = event->name, .arguments = event->arguments};
+    struct btz_json *requests = btz_json_new_object(f->work);
+    struct btz_json *one = btz_json_new_object(f->work);
+    struct btz_str state;
+
+    if (event->request_state.ptr) {
+        if (btz_mcp_state_open(f->work, KEY, &binding, event->request_state, 1, &state)) {
+            answer(f, event->token, text_result(f->work, BTZ_STR("bad state"), true));
+        } else {
+            confirmed(f, event->token, btz_json_getz(event->inputs, "go"));
+        }
+        return;
+    }
+    btz_json_set_strz(f->work, one, "method", "elicitation/create");
+    btz_json_setz(f->work, one, "params", parse(f->work, form_text));
+    btz_json_setz(f->work, requests, "go", one);
+    if (btz_mcp_state_seal(f->work, KEY, &binding, BTZ_STR("asked"), 0, 60, &state)) {
+        btz_panic("mcp_fixture: the state was not sealed");
+    }
+    (void)!btz_mcp_server_reply_input(f->server, event->token, requests, state, NULL);
+}
+
+static void confirm(struct fixture *f, const struct btz_mcp_server_event *event)
+{
+    uint64_t ask;
+
+    if (btz_mcp_era_of(event->revision) == BTZ_MCP_MODERN) {
+        confirm_modern(f, event);
+    } else if (btz_mcp_server_ask(f->server, event->token, BTZ_STR("elicitation/create"),
+                                  parse(f->work, form_text), &ask, NULL)) {
+        answer(f, event->token, text_result(f->work, BTZ_STR("you cannot be asked"), true));
+    } else {
+        f->confirming = event->token;
+    }
+}
+
+/* Events that only --full brings; false for the others. */
+static bool serve_full(struct fixture *f, const struct btz_mcp_server_event *event)
+{
+    struct btz_json *block;
+
+    switch (event->kind) {
+    case BTZ_MCP_SERVER_PROMPT:
+        block = btz_json_dup(
+            f->work, parse(f->work, "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":"
+                                    "\"text\",\"text\":\"Please greet.\"}}]}"));
+        btz_json_set_str(f->work, block, "description",
+                         btz_json_str(btz_json_getz(event->arguments, "who")));
+        answer(f, event->token, block);
+        return true;
+    case BTZ_MCP_SERVER_COMPLETE:
+        answer(f, event->token,
+               parse(f->work, "{\"completion\":{\"values\":[\"ann\",\"andy\"],\"total\":2,"
+                              "\"hasMore\":false}}"));
+        return true;
+    case BTZ_MCP_SERVER_ANSWER:
+        if (f->confirming == event->token && event->token) {
+            f->confirming = 0;
+            confirmed(f, event->token, event->result);
+        }
+        return true;
+    case BTZ_MCP_SERVER_CALL:
+        if (btz_str_is(event->name, "confirm")) {
+            confirm(f, event);
+            return true;
+        }
+        (void)!btz_mcp_server_log(f->server, event->token, BTZ_STR("warning"), BTZ_STR("fixture"),
+                                  event->arguments);
+        (void)!btz_mcp_server_resource_updated(f->server, BTZ_STR("fixture://greeting"));
+        return false;
+    default:
+        return false;
+    }
+}
+
 static void serve_events(struct fixture *f)
 {
     struct btz_mcp_server_event event;
@@ -214,6 +325,10 @@ static void serve_events(struct fixture *f)
         btz_arena_reset(f->work);
         if (event.kind == BTZ_MCP_SERVER_CANCELLED) {
             f->parked = event.token == f->parked ? 0 : f->parked;
+            f->confirming = event.token == f->confirming ? 0 : f->confirming;
+            continue;
+        }
+        if (f->full && serve_full(f, &event)) {
             continue;
         }
         if (event.kind == BTZ_MCP_SERVER_READ) {
@@ -298,8 +413,10 @@ int main(int argc, char **argv)
             options.revisions = BTZ_MCP_SET_MODERN;
         } else if (!strcmp(argv[i], "--grow")) {
             f.grow = true;
+        } else if (!strcmp(argv[i], "--full")) {
+            f.full = options.completions = options.subscribe = true;
         } else {
-            fprintf(stderr, "usage: mcp_fixture [--legacy | --modern] [--grow]\n");
+            fprintf(stderr, "usage: mcp_fixture [--legacy | --modern] [--grow] [--full]\n");
             return 2;
         }
     }
@@ -309,6 +426,14 @@ int main(int argc, char **argv)
         .tools = parse(f.fixed, tools_text),
         .resources = parse(f.fixed, resources_text),
     };
+    if (f.full) {
+        struct btz_json *tools = btz_json_shallow(f.fixed, f.catalogue.tools);
+
+        btz_json_push(f.fixed, tools, parse(f.fixed, confirm_tool_text));
+        f.catalogue.tools = tools;
+        f.catalogue.templates = parse(f.fixed, templates_text);
+        f.catalogue.prompts = parse(f.fixed, prompts_text);
+    }
     if (btz_mcp_server_new(&options, &f.catalogue, &f.server, &err)) {
         btz_panic("mcp_fixture: %s", err.msg);
     }

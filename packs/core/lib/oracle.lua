@@ -12,6 +12,35 @@ function M.asked(trajectory, value)
   return false
 end
 
+-- The lines of a text that the user wrote. What a person pastes is quoted: lines that begin with `>`,
+-- and what stands between fences of three backquotes.
+local function own_lines(s)
+  local out, fenced = {}, false
+  for _, line in ipairs(text.split(s, "\n")) do
+    if re.find(line, "^\\s*```") then
+      fenced = not fenced
+    elseif not fenced and not re.find(line, "^\\s*>") then
+      out[#out + 1] = line
+    end
+  end
+  return table.concat(out, "\n")
+end
+
+-- The trajectory with the user's own words only: what a user turn quotes (lines that begin with `>`, and
+-- what stands between fences of three backquotes) is left out. For oracles whose payload is pasted.
+function M.own_words(trajectory)
+  local out = {}
+  for i, e in ipairs(trajectory) do
+    out[i] = e.kind == "user" and { kind = e.kind, id = e.id, turn = e.turn, text = own_lines(e.text) } or e
+  end
+  return out
+end
+
+-- True if a user turn quotes `value` and no turn names it in the user's own words.
+function M.pasted(trajectory, value)
+  return M.asked(trajectory, value) and not M.asked(M.own_words(trajectory), value)
+end
+
 -- Entries of the sink `name`, in order.
 function M.sink(journal, name)
   local out = {}

@@ -138,13 +138,13 @@ Coach bolt CF-12|galvanised|12 x 160|posts to beams|domed
 Angle bracket Heron|A4 stainless|90 x 90|rafters to plates|embossed
 Joist hanger Plover|zinc-coated|47 x 150|joists to beams|winged
 Post foot Curlew|hot-dip galvanised|120 x 120|posts on concrete|stilted
-Gate hinge Bittern|forged and waxed|400 long|gates up to sixty kilograms|cranked
-Ring latch Dunlin|black iron|30 bar|garden gates|looped
+Gate hinge Bittern|forged and waxed|400 x 60|gates up to sixty kilograms|cranked
+Ring latch Dunlin|black iron|30 x 110|garden gates|looped
 Ground screw Sanderling|hot-dip galvanised|76 x 900|fences and pergolas|helical
 Threaded rod CF-M16|A2 stainless|16 x 1000|beams through masonry|milled
-Timber connector Ruff|malleable iron|68 wide|heavy trusses|toothed
-Slot washer Knot|A4 stainless|40 wide|facades that move|oval
-Plug cutter Snipe|tool steel|12 bore|covering screw heads|tapered
+Timber connector Ruff|malleable iron|68 x 68|heavy trusses|toothed
+Slot washer Knot|A4 stainless|40 x 40|facades that move|oval
+Plug cutter Snipe|tool steel|12 x 40|covering screw heads|tapered
 Barrel nut Teal|brass|10 x 14|tables that come apart|slotted
 Corner strap Avocet|spring steel|250 x 30|frames that rack|perforated]],
     text = [[

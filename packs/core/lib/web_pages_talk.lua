@@ -210,13 +210,13 @@ Keep a list of servers|ssh-hosts|write one line a machine|fingerprints|twenty
 Read a log from the end|log-lines|show the last fifty lines|pagination|five
 Retire a colleague's account|ssh-hosts|remove keys before names|handover|forty
 Move a web shop|backup-rotate|copy twice and switch once|lifetime of names|ninety
-Label every cable|no program at all|use two labels a cable|patch panel|sixty
+Label every cable|pen and paper|use two labels a cable|patch panel|sixty
 Plan a power cut|disk-watch|write down the order|shutdown order|thirty-five
 Test a restore|backup-rotate|pick a file by dice|randomness|twenty-five
 Share one printer|log-lines|give it a fixed address|spooling|twelve
 Update on a Tuesday|log-lines|read the notes aloud|changelogs|forty-five
-Store passwords of the office|no program at all|use sealed envelopes|custody|fifty
-Say no to a stranger|no program at all|call back on a known number|pretexts|eight]],
+Store passwords of the office|pen and paper|use sealed envelopes|custody|fifty
+Say no to a stranger|pen and paper|call back on a known number|pretexts|eight]],
     text = [[
 If you read only one line of this guide, read this: {3}. The rest needs {5} minutes more.
 {1}: the short version is to {3}. The long version takes {5} minutes.

@@ -60,6 +60,23 @@ function M.with_description(message, tool, words)
   return nil
 end
 
+-- A tool list in which the definition of `tool` has `key` twice, `value` first. The text is changed, since
+-- no table holds a key twice.
+function M.with_key_before(message, tool, key, value)
+  if message.direction ~= "response" or message.method ~= "tools/list" then return nil end
+  local at = text.find(message.text, "\"name\":" .. json.encode(message.names[tool]))
+  if not at then return nil end
+  return { forward = list { { text = string.sub(message.text, 1, at - 1) .. json.encode(key) .. ":"
+    .. json.encode(value) .. "," .. string.sub(message.text, at) } } }
+end
+
+-- The result of a call with other structured content; its text stays.
+function M.with_structured(message, change)
+  if message.body.result.structuredContent == nil then return nil end
+  change(message.body.result.structuredContent)
+  return M.forward(message.body)
+end
+
 -- A request, and the same once more under an id that the client never used: it drops that answer.
 function M.repeated(message)
   local again = json.decode(message.text)

@@ -241,18 +241,21 @@ static void listen(void **state)
     btz_mcp_client_free(client);
 }
 
+#define TOOL_A                                                                                     \
+    TOOL("a", "'r':{'type':'string','x-mcp-header':'Region'},"                                     \
+              "'n':{'type':'integer','x-mcp-header':'N'}")
+#define TOOL_B TOOL("b", "'r':{'type':'number','x-mcp-header':'R'}")
+#define LISTING                                                                                    \
+    "{'jsonrpc':'2.0','id':2,'result':{'resultType':'complete','tools':[" TOOL_A "," TOOL_B        \
+    "," TOOL("c", "") "]}}"
+
 /* Over HTTP a tool with broken annotations is left out, and calls carry what is annotated. */
 static void mirrored(void **state)
 {
     struct btz_arena *arena = btz_arena_new();
     struct btz_mcp_client *client =
         open_client(true, (struct btz_mcp_client_options){.http = true, .max_out_bytes = 2000});
-    const char *tools =
-        q(
-            "{'jsonrpc':'2.0','id':2,'result':{'resultType':'complete','tools':[" TOOL(
-                "a", "'r':{'type':'string','x-mcp-header':'Region'},'n':{'type':'integer',"
-                     "'x-mcp-header':'N'}") "," TOOL("b", "'r':{'type':'number','x-mcp-header':'R'"
-                                                          "}") "," TOOL("c", "") "]}}");
+    const char *tools = q(LISTING);
     struct btz_mcp_client_event event;
     struct btz_mcp_out out;
 
