@@ -2,7 +2,7 @@
 // trusted or stored.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
@@ -349,8 +349,8 @@ describe('use', () => {
   }
   test('config: the form of each client', limit, () => {
     const of = (...args) => { const done = run('config', ...args); assert.equal(done.status, 0, done.stderr); return JSON.parse(done.stdout); };
-    assert.deepEqual(of('--client', 'claude', '--server', 'mailroom'), { mcpServers: { mailroom: { command: bartizan, args: ['arena', '--stdio', '--server', 'mailroom'] } } });
-    assert.deepEqual(of('--client', 'vscode', '--server', 'mailroom', '--seed', '4').servers.mailroom, { type: 'stdio', command: bartizan, args: ['arena', '--stdio', '--server', 'mailroom', '--seed', '4'] });
+    assert.deepEqual(of('--client', 'claude', '--server', 'mailroom'), { mcpServers: { mailroom: { command: realpathSync(bartizan), args: ['arena', '--stdio', '--server', 'mailroom'] } } });
+    assert.deepEqual(of('--client', 'vscode', '--server', 'mailroom', '--seed', '4').servers.mailroom, { type: 'stdio', command: realpathSync(bartizan), args: ['arena', '--stdio', '--server', 'mailroom', '--seed', '4'] });
     assert.deepEqual(of('--client', 'cursor', '--server', 'mailroom', '--http', '127.0.0.1:8700'), { mcpServers: { mailroom: { url: 'http://127.0.0.1:8700/mailroom/mcp' } } });
     assert.deepEqual(of('--client', 'claude', '--server', 'mailroom', '--http', '[::1]:8700').mcpServers.mailroom, { type: 'http', url: 'http://[::1]:8700/mailroom/mcp' });
     assert.equal(Object.keys(of('--client', 'generic').mcpServers).length, 16);
