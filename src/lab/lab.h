@@ -100,8 +100,8 @@ const struct btz_json *btz_lab_server_find(const struct btz_lab *lab, struct btz
  * a script error is BTZ_EINTERNAL with file, line and reason. */
 int btz_stage_new(struct btz_lab *lab, const struct btz_scenario *scenario, enum btz_arm arm,
                   uint64_t seed, struct btz_stage **out, struct btz_err *err) BTZ_WARN_UNUSED;
-/* A stage without a scenario: the named servers with seeded worlds (tool tests, the hidden serve
- * command). Markers, payload, plans and turns are empty. */
+/* A stage without a scenario: the named servers with seeded worlds (tool tests, the arena's plain
+ * servers). Markers, payload, plans and turns are empty. */
 int btz_stage_new_plain(struct btz_lab *lab, const struct btz_str *servers, size_t server_count,
                         uint64_t seed, struct btz_stage **out, struct btz_err *err) BTZ_WARN_UNUSED;
 void btz_stage_free(struct btz_stage *stage);

@@ -3,6 +3,7 @@
  *
  * Servers run inside the step because they share the trial's world; every message still crosses
  * the carrier as bytes and goes through both codecs. */
+#include "lab/serve.h"
 #include "trial/trial_int.h"
 
 int conn_fault(struct conn *conn, struct btz_err *err, const char *what, int rc)
@@ -14,28 +15,12 @@ int conn_fault(struct conn *conn, struct btz_err *err, const char *what, int rc)
 int carry_serve(struct btz_trial *trial, struct conn *conn, struct btz_mcp_server *machine,
                 const struct btz_mcp_server_event *event, struct btz_err *err)
 {
-    const struct btz_json *result = NULL;
-    int rc;
+    const struct btz_json *result;
+    int rc = btz_stage_serve(trial->stage, conn->index, machine, event, (uint64_t)conn->call_event,
+                             &result, err);
 
-    if (event->kind == BTZ_MCP_SERVER_CALL) {
-        rc = btz_stage_call(trial->stage, conn->index, event->name, event->arguments,
-                            (uint64_t)conn->call_event, &result, err);
-    } else if (event->kind == BTZ_MCP_SERVER_READ) {
-        rc = btz_stage_read(trial->stage, conn->index, event->name, (uint64_t)conn->call_event,
-                            &result, err);
-    } else if (event->kind == BTZ_MCP_SERVER_PROMPT) {
-        rc = btz_stage_prompt(trial->stage, conn->index, event->name, event->arguments,
-                              (uint64_t)conn->call_event, &result, err);
-    } else {
-        return BTZ_OK; /* nothing else asks for an answer of ours */
-    }
     trial_take_journal(trial);
-    if (rc == BTZ_ENOTFOUND || (rc == BTZ_EINVAL && event->kind == BTZ_MCP_SERVER_PROMPT)) {
-        return btz_mcp_server_reply_error(
-            machine, event->token, BTZ_MCP_E_PARAMS,
-            rc == BTZ_EINVAL ? btz_str_of(err->msg) : BTZ_STR("no such tool or resource"), NULL);
-    }
-    return rc ? rc : btz_mcp_server_reply_result(machine, event->token, result, err);
+    return rc;
 }
 
 void carry_client_event(struct btz_trial *trial, struct conn *conn,
@@ -203,22 +188,6 @@ static struct btz_mcp_client_options client_options(const struct btz_trial *tria
     return options;
 }
 
-static struct btz_mcp_catalogue catalogue_of(struct btz_trial *trial, const struct conn *conn)
-{
-    struct btz_json *info = btz_json_new_object(trial->arena);
-
-    btz_json_set_str(trial->arena, info, "name", conn->server->label);
-    btz_json_set_strz(trial->arena, info, "version", "1.0.0");
-    return (struct btz_mcp_catalogue){
-        .server_info = info,
-        .instructions = conn->server->instructions.len ? conn->server->instructions : BTZ_STR_NONE,
-        .tools = conn->server->tools,
-        .resources = btz_json_count(conn->server->resources) ? conn->server->resources : NULL,
-        .prompts = btz_json_count(conn->server->prompts) ? conn->server->prompts : NULL,
-        .templates = btz_json_count(conn->server->templates) ? conn->server->templates : NULL,
-    };
-}
-
 int carry_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
     return conn->http ? carry_http_settle(trial, conn, err) : settle_lines(trial, conn, err);
@@ -236,7 +205,7 @@ static int open_lines(struct btz_trial *trial, struct conn *conn, struct btz_err
 {
     struct btz_mcp_client_options client = client_options(trial);
     struct btz_mcp_server_options server = {.page_size = 100};
-    struct btz_mcp_catalogue catalogue = catalogue_of(trial, conn);
+    struct btz_mcp_catalogue catalogue = btz_stage_catalogue(trial->arena, conn->server);
     int rc;
 
     if ((rc = btz_link_new(trial->options.carrier, &conn->link, err)) != BTZ_OK ||
@@ -253,7 +222,7 @@ static int open_lines(struct btz_trial *trial, struct conn *conn, struct btz_err
 int carry_open(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
     struct btz_mcp_client_options client = client_options(trial);
-    struct btz_mcp_catalogue catalogue = catalogue_of(trial, conn);
+    struct btz_mcp_catalogue catalogue = btz_stage_catalogue(trial->arena, conn->server);
 
     return over_http(trial) ? carry_http_open(trial, conn, &client, &catalogue, err)
                             : open_lines(trial, conn, err);
@@ -261,7 +230,7 @@ int carry_open(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 
 int carry_update(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
-    struct btz_mcp_catalogue catalogue = catalogue_of(trial, conn);
+    struct btz_mcp_catalogue catalogue = btz_stage_catalogue(trial->arena, conn->server);
     int rc = conn->http ? btz_mcp_endpoint_set_catalogue(btz_http_link_endpoint(conn->http),
                                                          &catalogue, err)
                         : btz_mcp_server_set_catalogue(conn->machine, &catalogue, err);

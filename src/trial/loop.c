@@ -1,6 +1,5 @@
 /* The agent loop: ReAct over native tool calls or JSON actions. */
-#include <strings.h>
-
+#include "lab/answer.h"
 #include "llm/action.h"
 #include "llm/request.h"
 #include "trial/trial_int.h"
@@ -193,61 +192,9 @@ static void turn_answered(struct btz_trial *trial)
     }
 }
 
-/* `s` without white space and the marks that models put around a word: `head` at its head, * _ ` at
- * its end. */
-static struct btz_str bare(struct btz_str s, const char *head)
-{
-    s = btz_str_trim(s);
-    while (s.len && strchr(head, s.ptr[0])) {
-        s = btz_str_sub(s, 1, s.len);
-    }
-    while (s.len && strchr("*_` \t", s.ptr[s.len - 1])) {
-        s.len--;
-    }
-    return s;
-}
-
-#define LINE_MARKS "*_`#>- \t" /* headings, lists, quotes */
-#define VALUE_MARKS "*_` \t"   /* a minus belongs to the value */
-
-/* True if `line` begins with `word` in any case; `*rest` is what stands behind it, bare. */
-static bool labelled(struct btz_str line, const char *word, struct btz_str *rest)
-{
-    size_t len = strlen(word);
-
-    line = bare(line, LINE_MARKS);
-    if (line.len < len || strncasecmp(line.ptr, word, len) != 0) {
-        return false;
-    }
-    *rest = bare(btz_str_sub(line, len, line.len), VALUE_MARKS);
-    return true;
-}
-
-/* The value of the last `ANSWER: value` line (or of the line below, if nothing stands behind the
- * colon), and whether an `UNSURE:` line is there. */
-static void read_answer(struct btz_trial *trial, struct btz_str text, struct btz_json *note)
-{
-    struct btz_str rest = text;
-    struct btz_str line;
-    struct btz_str value;
-    bool unsure = false;
-    bool open = false; /* the label stood alone */
-
-    while (btz_str_cut(&rest, '\n', &line)) {
-        if (labelled(line, "ANSWER:", &value)) {
-            open = value.len == 0;
-            btz_json_set_str(trial->arena, note, "value", value);
-        } else if (open && bare(line, VALUE_MARKS).len) {
-            open = false;
-            btz_json_set_str(trial->arena, note, "value", bare(line, VALUE_MARKS));
-        }
-        unsure |= labelled(line, "UNSURE:", &value);
-    }
-    btz_json_set_bool(trial->arena, note, "unsure", unsure);
-}
-
 static void take_answer(struct btz_trial *trial, struct btz_str text)
 {
+    const struct btz_lab_answer answer = btz_lab_answer_read(text);
     struct btz_json *payload = btz_json_new_object(trial->arena);
     struct btz_json *note;
     int64_t id;
@@ -256,7 +203,10 @@ static void take_answer(struct btz_trial *trial, struct btz_str text)
     id = trial_event_json(trial, BTZ_LAYER_MODEL, "answer", true, payload);
     note = trial_note(trial, id, "answer");
     btz_json_set_str(trial->arena, note, "text", text);
-    read_answer(trial, text, note);
+    if (answer.value.ptr) {
+        btz_json_set_str(trial->arena, note, "value", answer.value);
+    }
+    btz_json_set_bool(trial->arena, note, "unsure", answer.unsure);
     turn_answered(trial);
 }
 

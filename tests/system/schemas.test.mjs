@@ -81,6 +81,12 @@ test('what the commands print fits', async () => {
     refused(`list-${what}`, [{}]);
   }
   valid('doctor', await output(0, 'doctor'));
+  for (const scenario of [[], ['--scenario', 'tool-poisoning/v1']]) {
+    const verdict = await output(4, 'arena', '--http', '127.0.0.1:0', '--time-limit', '1', ...scenario);
+    valid('arena', verdict);
+    refused('arena', changed(verdict, (v) => { v.stored = true; }));
+    refused('arena', changed(verdict, (v) => { v.observed = 'maybe'; }));
+  }
   refused('doctor', [{ what: 'x', state: 'maybe', detail: '', remedy: '' }]);
 });
 
