@@ -183,6 +183,20 @@ static struct btz_str finish_context(struct btz_arena *arena, const struct btz_j
                     : BTZ_STR_NONE;
 }
 
+/* The user said no to one of the questions: it is not put again. */
+static bool declined(const struct fixture_question *q, const struct btz_json *answers)
+{
+    for (size_t i = 0; i < q->count; i++) {
+        struct btz_str action =
+            btz_json_str(btz_json_getz(btz_json_getz(answers, q->entries[i].key), "action"));
+
+        if (btz_str_is(action, "decline") || btz_str_is(action, "cancel")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- what is asked ---- */
 
 #define ELICIT "elicitation/create"
@@ -342,6 +356,18 @@ static const struct btz_json *result_of(struct fixture *f, const struct fixture_
     return result;
 }
 
+static void reply_unanswered(struct fixture *f, uint64_t handle, uint64_t token,
+                             const struct fixture_question *q)
+{
+    struct btz_str text = BTZ_STR("The question was not answered.");
+
+    if (q->prompt) {
+        fixture_refuse(f, handle, token, text, NULL);
+    } else {
+        fixture_reply(f, handle, token, fixture_text(f->work, text, true));
+    }
+}
+
 /* ---- modern ---- */
 
 static struct btz_mcp_state_binding binding_of(const struct fixture_question *q,
@@ -424,7 +450,9 @@ static void call_modern(struct fixture *f, uint64_t handle,
     if (event->inputs && (!q->sealed || event->request_state.ptr)) {
         text = q->finish(f->work, event->inputs, btz_str_sub(payload, 1, payload.len));
     }
-    if (!text.ptr) {
+    if (!text.ptr && declined(q, event->inputs)) {
+        reply_unanswered(f, handle, event->token, q);
+    } else if (!text.ptr) {
         ask_modern(f, handle, event, q, payload, argument);
     } else if (q->after) {
         ask_modern(f, handle, event, q->after, btz_arena_printf(f->work, "2%.*s", BTZ_FMT(text)),
@@ -488,11 +516,8 @@ void fixture_answer(struct fixture *f, uint64_t handle, const struct btz_mcp_ser
     }
     if (text.ptr) {
         fixture_reply(f, handle, event->token, result_of(f, job->question, text));
-    } else if (job->question->prompt) {
-        fixture_refuse(f, handle, event->token, BTZ_STR("The question was not answered."), NULL);
     } else {
-        fixture_reply(f, handle, event->token,
-                      fixture_text(f->work, BTZ_STR("The question was not answered."), true));
+        reply_unanswered(f, handle, event->token, job->question);
     }
     job->id = 0;
 }
