@@ -484,6 +484,8 @@ static void easy_configure(struct btz_net_http_transfer *t,
     (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    /* The head of a proxy's answer to CONNECT is not the server's. */
+    (void)curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                            whole_ms(t->client->connect_timeout_us));
     if (request->timeout_us) {
