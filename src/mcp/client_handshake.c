@@ -1,10 +1,16 @@
 /* Which era the server speaks, and which revision (design brief 1.2). */
 #include "mcp/client_int.h"
 
+static int discover_as(struct btz_mcp_client *client, enum btz_mcp_revision revision)
+{
+    client->revision = revision;
+    return btz_mcp_client_send(client, btz_mcp_client_request(client, BTZ_MCP_M_DISCOVER), NULL);
+}
+
 int btz_mcp_client_discover(struct btz_mcp_client *client)
 {
-    client->revision = btz_mcp_revision_newest(client->options.accept & BTZ_MCP_SET_MODERN);
-    return btz_mcp_client_send(client, btz_mcp_client_request(client, BTZ_MCP_M_DISCOVER), NULL);
+    return discover_as(client,
+                       btz_mcp_revision_newest(client->options.accept & BTZ_MCP_SET_MODERN));
 }
 
 int btz_mcp_client_initialize(struct btz_mcp_client *client)
@@ -162,18 +168,28 @@ static int discovered(struct received *in, struct request *request)
     return BTZ_OK;
 }
 
-/* -32022 with its data: the server is modern (or both) and says what it serves. There is one modern
- * revision so far and it was refused, so that only a legacy one can be left. */
+/* -32022 with its data: the server is modern (or both) and says what it serves. The client picks
+ * from that and asks again (specification 2026-07-28, "Versioning"), once: also with the revision
+ * that was refused, if that is what the server now claims to serve. */
 static int other_version(struct received *in, unsigned offered)
 {
     struct btz_mcp_client *client = in->client;
     unsigned usable = offered & client->options.accept;
 
+    if ((usable & BTZ_MCP_SET_MODERN) && !client->asked_again) {
+        client->asked_again = true;
+        while (client->requests) {
+            btz_mcp_client_drop(client, client->requests);
+        }
+        return discover_as(client, btz_mcp_revision_newest(usable & BTZ_MCP_SET_MODERN));
+    }
     if (!(usable & BTZ_MCP_SET_MODERN) && usable && client->state == CLIENT_PROBING) {
         return fall_back(client, "the server serves legacy versions only, and falling back to "
                                  "initialize is not allowed");
     }
-    give_up(client, BTZ_MCP_FAULT_VERSION, "no version the server offers is accepted here");
+    give_up(client, BTZ_MCP_FAULT_VERSION,
+            usable ? "the server refuses a version that it says it serves"
+                   : "no version the server offers is accepted here");
     return BTZ_OK;
 }
 

@@ -64,6 +64,7 @@ struct btz_mcp_client {
     enum client_state state;
     enum btz_mcp_revision revision; /* that requests are made in; settled when READY */
     bool fell_back;
+    bool asked_again; /* server/discover, after the server refused the version of the first one */
     struct request *requests;
     size_t request_count;
     uint64_t next_id;

@@ -43,7 +43,7 @@ static int check_options(const struct btz_mcp_http_session_options *o, struct bt
         return btz_err_set(err, BTZ_EINVAL,
                            "the HTTP+SSE transport is for legacy clients (mode LEGACY)");
     }
-    if (o->retry_ms < 0 || o->max_retry_ms < 0 || o->now_us < 0) {
+    if (o->retry_ms < 0 || o->max_retry_ms < 0 || o->stream_wait_ms < 0 || o->now_us < 0) {
         return btz_err_set(err, BTZ_EINVAL, "times of an HTTP session must not be negative");
     }
     return BTZ_OK;
@@ -206,6 +206,9 @@ void btz_mcp_http_exchange_drop(struct btz_mcp_http_session *session, struct exc
     if (session->gate == exchange->id) {
         session->gate = 0;
     }
+    if (session->held_for == exchange->id) {
+        session->held_for = 0;
+    }
     exchange->state = EXCHANGE_GONE;
 }
 
@@ -345,6 +348,9 @@ void btz_mcp_http_session_tick(struct btz_mcp_http_session *session, int64_t now
     if (now_us > session->now_us) {
         session->now_us = now_us;
     }
+    if (session->held_until <= session->now_us) {
+        session->held_for = 0;
+    }
     for (struct exchange *e = session->exchanges; e; e = e->next) {
         if (e->state == EXCHANGE_PAUSED && e->not_before <= session->now_us) {
             e->state = EXCHANGE_QUEUED;
@@ -355,10 +361,11 @@ void btz_mcp_http_session_tick(struct btz_mcp_http_session *session, int64_t now
 int64_t btz_mcp_http_session_wake_at_us(const struct btz_mcp_http_session *session,
                                         bool *for_answer)
 {
-    int64_t soonest = -1;
+    int64_t soonest = session->held_for ? session->held_until : -1;
     bool answer = false;
 
     for (const struct exchange *e = session->exchanges; e; e = e->next) {
+        answer |= session->held_for && e->role == ROLE_REQUEST && e->state == EXCHANGE_QUEUED;
         if (e->state != EXCHANGE_PAUSED) {
             continue;
         }

@@ -44,6 +44,10 @@ struct btz_mcp_http_session_options {
     struct btz_mcp_client_options client; /* mode PROBE: server/discover first; forbid_fallback */
     struct btz_str authorization;         /* value of Authorization; empty = none */
     bool no_get_stream;                   /* legacy: do not open the stream for server messages */
+    /* Legacy: how long requests wait for the head of that stream. A server that asks a question
+     * while it works on a call may have no other way for it, and a call that overtakes the stream
+     * then waits for ever (official TypeScript SDK 1.32). 0 = they do not wait. */
+    int64_t stream_wait_ms;
     /* For lab host profiles; false is the safe way. Responses and modern notifications are taken
      * from whatever stream they come on. */
     bool accept_any_stream;

@@ -87,6 +87,8 @@ struct btz_mcp_http_session {
     uint64_t gate;             /* exchange of notifications/initialized that is under way, or 0 */
     struct btz_buf initialize; /* the message, for renewals */
     bool got_stream;           /* the GET stream was asked for in this generation */
+    uint64_t held_for;         /* its exchange, while requests wait for its head; or 0 */
+    int64_t held_until;
     /* old transport */
     bool old;
     struct btz_buf endpoint; /* target for POSTs, empty until it is known */

@@ -120,14 +120,20 @@ void btz_mcp_http_lost(struct btz_mcp_http_session *session, struct exchange *ex
 void btz_mcp_http_open_stream(struct btz_mcp_http_session *session)
 {
     if (!session->got_stream && (session->old || !session->options.no_get_stream)) {
+        struct exchange *stream = btz_mcp_http_exchange_new(session, ROLE_STREAM);
+
         session->got_stream = true;
-        btz_mcp_http_exchange_new(session, ROLE_STREAM);
+        if (!session->old && session->options.stream_wait_ms > 0) {
+            session->held_for = stream->id;
+            session->held_until = session->now_us + session->options.stream_wait_ms * 1000;
+        }
     }
 }
 
 void btz_mcp_http_stream_over(struct btz_mcp_http_session *session, struct exchange *exchange,
                               bool may_retry)
 {
+    session->held_for = 0;
     if (session->old) {
         btz_mcp_http_fatal(session, BTZ_MCP_FAULT_CLOSED,
                            "the event stream of the HTTP+SSE transport is over");

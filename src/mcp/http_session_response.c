@@ -181,6 +181,7 @@ static void head_of_note(struct btz_mcp_http_session *session, struct exchange *
 static void head_of_stream(struct btz_mcp_http_session *session, struct exchange *exchange,
                            const struct btz_http_head *head)
 {
+    session->held_for = 0;
     if (exchange->status == 200 && media_of(head) == MEDIA_EVENTS) {
         begin_events(session, exchange);
         return;

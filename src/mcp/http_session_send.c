@@ -125,6 +125,9 @@ bool btz_mcp_http_may_send(const struct btz_mcp_http_session *session,
     if (session->old && exchange->role != ROLE_STREAM && !session->endpoint.len) {
         return false;
     }
+    if (session->held_for && exchange->role == ROLE_REQUEST) {
+        return false;
+    }
     return !exchange->waits_for_list;
 }
 

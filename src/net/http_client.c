@@ -18,9 +18,11 @@
 #define MAX_BODY (16u * 1024 * 1024)
 #define MAX_HEADERS (64u * 1024)
 
-enum { KEPT_HANDLES = 64, MAX_REQUEST_HEADERS = 64 };
+#define MIN_WAITING (64u * 1024) /* of a stream; curl hands over up to 16 KiB at a time */
 
-enum broken { NOT_BROKEN, BODY_TOO_LARGE, HEADERS_TOO_LARGE };
+enum { KEPT_HANDLES = 64, MAX_REQUEST_HEADERS = 64, MAX_FIELDS = 128 };
+
+enum broken { NOT_BROKEN, BODY_TOO_LARGE, HEADERS_TOO_LARGE, BAD_HEADER };
 
 struct btz_net_http_transfer {
     struct btz_net_http *client;
@@ -31,6 +33,11 @@ struct btz_net_http_transfer {
     int64_t started_us;
     enum broken broken;
     bool finished;
+    bool stream;
+    bool head_whole; /* the final response's; `done.body` holds what comes behind it */
+    bool head_pulled;
+    bool paused;        /* by on_body, until the part that is lent out comes back */
+    size_t field_count; /* lines of the head */
     char error[CURL_ERROR_SIZE];
 };
 
@@ -51,6 +58,8 @@ struct btz_net_http {
     int64_t connect_timeout_us;
     struct transfer_list active, finished;
     size_t pending;
+    struct btz_net_http_transfer *lent; /* its body is the part that was pulled last */
+    struct btz_http_field fields[MAX_FIELDS];
     CURL *kept[KEPT_HANDLES]; /* easy handles for reuse */
     size_t kept_count;
 };
@@ -134,6 +143,8 @@ static void transfer_done(struct btz_net_http_transfer *t, CURLcode code)
         transfer_finish(t, BTZ_ELIMIT, text);
     } else if (t->broken == HEADERS_TOO_LARGE) {
         transfer_finish(t, BTZ_ELIMIT, "the headers of the response are too large");
+    } else if (t->broken == BAD_HEADER) {
+        transfer_finish(t, BTZ_EINVAL, "a header of the response is folded or has no name");
     } else if (code == CURLE_OK) {
         transfer_finish(t, BTZ_OK, "");
     } else {
@@ -240,11 +251,40 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data)
 {
     struct btz_net_http_transfer *t = data;
 
+    if (t->stream) {
+        if (size * count > t->done.body.max - t->done.body.len) {
+            t->paused = true;
+            return CURL_WRITEFUNC_PAUSE;
+        }
+        btz_net_loop_ready(t->client->loop);
+    }
     if (btz_buf_add(&t->done.body, bytes, size * count)) {
         t->broken = BODY_TOO_LARGE;
         return 0;
     }
     return size * count;
+}
+
+/* The end of a head, or one more line of it; what comes behind a whole head are trailers. */
+static bool stream_header(struct btz_net_http_transfer *t, struct btz_str line)
+{
+    long status = 0;
+
+    if (btz_str_trim(line).len) {
+        if (line.ptr[0] == ' ' || line.ptr[0] == '\t' || btz_str_find(line, BTZ_STR(":")) < 1) {
+            t->broken = BAD_HEADER;
+        } else if (!t->head_whole && ++t->field_count > MAX_FIELDS) {
+            t->broken = HEADERS_TOO_LARGE;
+        }
+        return !t->broken;
+    }
+    (void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (status >= 200) {
+        t->done.http_status = (int)status;
+        t->head_whole = true;
+        btz_net_loop_ready(t->client->loop);
+    }
+    return true;
 }
 
 /* Keeps the lines as they come; those of an interim response give way to the final ones. */
@@ -255,7 +295,11 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data)
 
     if (btz_str_starts(line, BTZ_STR("HTTP/"))) {
         btz_buf_reset(&t->done.headers);
+        t->field_count = 0;
         return line.len;
+    }
+    if (t->stream && (!stream_header(t, line) || t->head_whole)) {
+        return t->broken ? 0 : line.len;
     }
     if (btz_buf_add_str(&t->done.headers, line)) {
         t->broken = HEADERS_TOO_LARGE;
@@ -440,6 +484,8 @@ static void easy_configure(struct btz_net_http_transfer *t,
     (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     (void)curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    /* The head of a proxy's answer to CONNECT is not the server's. */
+    (void)curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                            whole_ms(t->client->connect_timeout_us));
     if (request->timeout_us) {
@@ -502,7 +548,11 @@ int btz_net_http_start(struct btz_net_http *client, const struct btz_net_http_re
     t->headers = headers;
     t->started_us = btz_clock_mono_us();
     t->done.id = request->id;
+    t->stream = request->stream;
     btz_buf_init(&t->done.body, request->max_body ? request->max_body : MAX_BODY);
+    if (t->stream && t->done.body.max < MIN_WAITING) {
+        t->done.body.max = MIN_WAITING;
+    }
     btz_buf_init(&t->done.headers, MAX_HEADERS);
     t->easy = client->kept_count ? client->kept[--client->kept_count] : curl_easy_init();
     if (!t->easy) {
@@ -524,15 +574,89 @@ out:
 
 void btz_net_http_cancel(struct btz_net_http_transfer *transfer)
 {
+    if (transfer->stream) {
+        transfer->head_pulled = true;
+        btz_buf_reset(&transfer->done.body);
+    }
     if (!transfer->finished) {
         transfer_finish(transfer, BTZ_ECANCELLED, "cancelled");
     }
 }
 
+/* Takes back the part that was lent out; its transfer may go on. */
+static void part_return(struct btz_net_http *client)
+{
+    struct btz_net_http_transfer *t = client->lent;
+
+    if (!t) {
+        return;
+    }
+    client->lent = NULL;
+    btz_buf_reset(&t->done.body);
+    if (t->paused && !t->finished) {
+        t->paused = false;
+        (void)curl_easy_pause(t->easy, CURLPAUSE_CONT);
+    }
+}
+
+static void head_fill(struct btz_net_http_transfer *t, struct btz_http_head *head)
+{
+    struct btz_str rest = btz_buf_view(&t->done.headers);
+    struct btz_http_field *fields = t->client->fields;
+    struct btz_str line;
+    size_t count = 0;
+
+    while (count < t->field_count && btz_str_cut(&rest, '\n', &line)) {
+        (void)btz_str_cut(&line, ':', &fields[count].name);
+        fields[count].value = btz_str_trim(line);
+        count++;
+    }
+    *head = (struct btz_http_head){.status = t->done.http_status,
+                                   .fields = fields,
+                                   .field_count = count,
+                                   .content_length = -1};
+}
+
+static bool has_part(const struct btz_net_http_transfer *t)
+{
+    return t->stream &&
+           ((t->head_whole && !t->head_pulled) || (t->head_pulled && t->done.body.len));
+}
+
+bool btz_net_http_next_part(struct btz_net_http *client, struct btz_net_http_part *part)
+{
+    struct btz_net_http_transfer *t;
+
+    part_return(client);
+    for (t = client->finished.first; t && !has_part(t); t = t->next) {
+    }
+    if (!t) {
+        for (t = client->active.first; t && !has_part(t); t = t->next) {
+        }
+    }
+    if (!t) {
+        return false;
+    }
+    *part = (struct btz_net_http_part){.id = t->done.id};
+    if (t->head_pulled) {
+        part->kind = BTZ_NET_HTTP_PART_BODY;
+        part->bytes = btz_buf_view(&t->done.body);
+        client->lent = t;
+    } else {
+        part->kind = BTZ_NET_HTTP_PART_HEAD;
+        head_fill(t, &part->head);
+        t->head_pulled = true;
+    }
+    return true;
+}
+
 bool btz_net_http_next(struct btz_net_http *client, struct btz_net_http_done *done)
 {
-    struct btz_net_http_transfer *t = client->finished.first;
+    struct btz_net_http_transfer *t;
 
+    part_return(client);
+    for (t = client->finished.first; t && has_part(t); t = t->next) {
+    }
     if (!t) {
         return false;
     }

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "http/http.h"
 #include "net/loop.h"
 
 struct btz_net_http;          /* a client: its connections and transfers */
@@ -39,6 +40,10 @@ struct btz_net_http_request {
     struct btz_str body; /* borrowed until the result is pulled; empty = none */
     int64_t timeout_us;  /* for the whole exchange; 0 = no bound */
     size_t max_body;     /* of the response; 0 = 16 MiB */
+    /* The response comes in parts as it arrives (btz_net_http_next_part): for streams that may stay
+     * open for long. `max_body` then bounds what waits to be pulled, at least 64 KiB: when it is
+     * full the server has to wait. */
+    bool stream;
 };
 
 /* `status` says how the exchange ended; the rest is what had come until then. */
@@ -53,6 +58,19 @@ struct btz_net_http_done {
     struct btz_buf body;    /* owned */
     struct btz_buf headers; /* owned; see btz_net_http_done_header */
     char text[256];         /* for people, if status is not OK */
+};
+
+enum btz_net_http_part_kind { BTZ_NET_HTTP_PART_HEAD, BTZ_NET_HTTP_PART_BODY };
+
+/* A piece of the response to a request with `stream`: the head, then the body in any number of
+ * pieces. Views are valid until the next call of this client. */
+struct btz_net_http_part {
+    uint64_t id;
+    enum btz_net_http_part_kind kind;
+    /* HEAD: status and fields of the final response. Framing is libcurl's affair: `chunked`,
+     * `content_length` and `close` are not set, `reason` is empty. */
+    struct btz_http_head head;
+    struct btz_str bytes; /* BODY */
 };
 
 int btz_net_http_new(struct btz_net_loop *loop, const struct btz_net_http_options *options,
@@ -70,8 +88,12 @@ int btz_net_http_start(struct btz_net_http *client, const struct btz_net_http_re
 /* Breaks a request off; its result follows, ECANCELLED unless it was done already. */
 void btz_net_http_cancel(struct btz_net_http_transfer *transfer);
 
-/* The next result in order of completion: true, and `*done` is owned by the caller (free it with
- * btz_net_http_done_fini), or false. */
+/* The next part of a streamed response, or false. */
+bool btz_net_http_next_part(struct btz_net_http *client, struct btz_net_http_part *part);
+
+/* The next result in order of completion; that of a streamed request comes after its last part and
+ * has no body (cancelling drops the parts that were not pulled). True, and `*done` is owned by the
+ * caller (free it with btz_net_http_done_fini), or false. */
 bool btz_net_http_next(struct btz_net_http *client, struct btz_net_http_done *done);
 void btz_net_http_done_fini(struct btz_net_http_done *done);
 

@@ -171,8 +171,6 @@ static const struct {
     /* errors that only modern servers give */
     {"'error':{'code':-32022,'message':'m','data':{'supported':['2031-01-01'],'requested':'x'}}",
      IS_DEAD, IS_DEAD},
-    {"'error':{'code':-32022,'message':'m','data':{'supported':['2026-07-28'],'requested':'x'}}",
-     IS_DEAD, IS_DEAD},
     {"'error':{'code':-32022,'message':'m','data':{'supported':['2025-11-25'],'requested':'x'}}",
      IS_LEGACY, IS_DEAD},
     {"'error':{'code':-32021,'message':'m','data':{'requiredCapabilities':{'sampling':{}}}}",
@@ -235,6 +233,41 @@ static void discover_answers(void **state)
             assert_true(event.fell_back);
             client_out(client, q("{'jsonrpc':'2.0','method':'notifications/initialized'}"));
         }
+        btz_mcp_client_free(client);
+    }
+}
+
+/* -32022 that names a usable version: the client asks once more, under a new id. */
+static void refused_version_is_asked_again(void **state)
+{
+    static const char refusal[] =
+        "{'jsonrpc':'2.0','id':%d,'error':{'code':-32022,'message':'m','data':{'supported':"
+        "['2031-01-01','2026-07-28'],'requested':'2026-07-28'}}}";
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct btz_mcp_client *client = make_client(i & 1 ? probe : modern);
+        struct btz_mcp_client_event event;
+        struct btz_str bytes;
+        char text[512];
+
+        assert_int_equal(btz_mcp_client_start(client), BTZ_OK);
+        client_out(client, DISCOVER);
+        snprintf(text, sizeof(text), refusal, 1);
+        client_in(client, q(text));
+        assert_true(btz_mcp_client_next_out(client, &bytes));
+        assert_true(btz_str_find(bytes, BTZ_STR("\"id\":2,\"method\":\"server/discover\"")) > 0);
+        if (i & 2) {
+            client_in(client, q("{'jsonrpc':'2.0','id':2,'result':{'resultType':'complete',"
+                                "'supportedVersions':['2026-07-28'],'capabilities':{}}}"));
+            event = client_event(client, BTZ_MCP_CLIENT_READY);
+            assert_int_equal(event.revision, BTZ_MCP_2026_07_28);
+        } else {
+            snprintf(text, sizeof(text), refusal, 2);
+            client_in(client, q(text));
+            event = client_event(client, BTZ_MCP_CLIENT_FAILED);
+            assert_int_equal(event.fault, BTZ_MCP_FAULT_VERSION);
+        }
+        client_quiet(client);
         btz_mcp_client_free(client);
     }
 }
@@ -374,10 +407,15 @@ static void bad_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(legacy_handshake), cmocka_unit_test(legacy_answers),
-        cmocka_unit_test(modern_handshake), cmocka_unit_test(discover_answers),
-        cmocka_unit_test(probe_times_out),  cmocka_unit_test(an_error_without_id),
-        cmocka_unit_test(closing),          cmocka_unit_test(bad_options),
+        cmocka_unit_test(legacy_handshake),
+        cmocka_unit_test(legacy_answers),
+        cmocka_unit_test(modern_handshake),
+        cmocka_unit_test(discover_answers),
+        cmocka_unit_test(refused_version_is_asked_again),
+        cmocka_unit_test(probe_times_out),
+        cmocka_unit_test(an_error_without_id),
+        cmocka_unit_test(closing),
+        cmocka_unit_test(bad_options),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

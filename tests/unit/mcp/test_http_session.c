@@ -55,6 +55,55 @@ static void test_legacy_json_and_events(void **state)
     btz_mcp_http_session_free(s);
 }
 
+/* Up to the GET stream, which was asked for; a call waits behind it. */
+static struct btz_mcp_http_session *held_session(uint64_t *stream)
+{
+    struct btz_mcp_http_session *s = new_session(OPTIONS(.stream_wait_ms = 50, .now_us = 1000));
+    uint64_t x = sends(s, POST_HEAD("/mcp") INIT_BODY);
+
+    answers(s, x, 200, JSON "\nMcp-Session-Id: s-1", INIT_RESULT);
+    event_of(s, BTZ_MCP_CLIENT_READY);
+    call(s, "t"); /* queued before the stream */
+    x = sends(s, POST_HEAD("/mcp") LEGACY_FIELDS INITIALIZED_BODY);
+    answers(s, x, 202, "", "");
+    *stream = sends(s, GET_HEAD("/mcp") LEGACY_FIELDS);
+    sends(s, NULL);
+    return s;
+}
+
+/* Calls do not overtake the stream that a server's questions need. */
+static void test_legacy_waits_for_stream(void **state)
+{
+    struct btz_mcp_http_session *s;
+    uint64_t stream;
+    bool for_answer;
+    (void)state;
+
+    s = held_session(&stream);
+    assert_int_equal(btz_mcp_http_session_wake_at_us(s, &for_answer), 51000);
+    assert_true(for_answer);
+    assert_false(btz_mcp_http_session_settled(s));
+    head(s, stream, 200, EVENTS);
+    assert_int_equal(btz_mcp_http_session_wake_at_us(s, NULL), -1);
+    sends(s, POST_HEAD("/mcp") LEGACY_FIELDS CALL("2", ""));
+    btz_mcp_http_session_free(s);
+    /* A server without such a stream, one that cannot be reached, one that says nothing. */
+    s = held_session(&stream);
+    head(s, stream, 405, "");
+    sends(s, POST_HEAD("/mcp") LEGACY_FIELDS CALL("2", ""));
+    btz_mcp_http_session_free(s);
+    s = held_session(&stream);
+    end(s, stream, BTZ_MCP_HTTP_REFUSED);
+    sends(s, POST_HEAD("/mcp") LEGACY_FIELDS CALL("2", ""));
+    btz_mcp_http_session_free(s);
+    s = held_session(&stream);
+    btz_mcp_http_session_tick(s, 50999);
+    sends(s, NULL);
+    btz_mcp_http_session_tick(s, 51000);
+    sends(s, POST_HEAD("/mcp") LEGACY_FIELDS CALL("2", ""));
+    btz_mcp_http_session_free(s);
+}
+
 static void test_legacy_cancel_and_close(void **state)
 {
     uint64_t stream;
@@ -298,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_legacy_json_and_events),
+        cmocka_unit_test(test_legacy_waits_for_stream),
         cmocka_unit_test(test_legacy_cancel_and_close),
         cmocka_unit_test(test_legacy_without_session_or_stream),
         cmocka_unit_test(test_modern_requests),

@@ -33,6 +33,15 @@ static const struct {
     {"/drop", "", true},
     {"/garbage", "SSH-2.0-none\r\n", true},
     {"/hang", NULL, false},
+    {"/interim-stream",
+     "HTTP/1.1 103 Early Hints\r\nX-A: early\r\n\r\n"
+     "HTTP/1.1 200 OK\r\nX-B:  late \r\nx-b: twice\r\nTransfer-Encoding: chunked\r\n\r\n"
+     "2\r\nab\r\n3\r\ncde\r\n0\r\nX-Trailer: t\r\n\r\n",
+     false},
+    {"/open-stream", "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n",
+     false},
+    {"/half-stream", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", true},
+    {"/folded", "HTTP/1.1 200 OK\r\nX-A: 1\r\n 2\r\nContent-Length: 0\r\n\r\n", true},
 };
 
 struct server {
@@ -40,6 +49,7 @@ struct server {
     int port;
     pthread_t thread;
     atomic_int connections;
+    atomic_int flooded; /* lines of /flood that were sent */
     atomic_bool stop;
     char last[4096]; /* the last request, whole */
 };
@@ -81,10 +91,31 @@ static void reply_headers_without_end(int fd)
     }
 }
 
+#define FLOOD_LINES 100000
+
+/* More than sockets and the client keep: sending stops when the client does not read. */
+static void reply_flood(int fd)
+{
+    char line[101];
+
+    (void)send(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", 38, MSG_NOSIGNAL);
+    for (int i = 0; i < FLOOD_LINES; i++) {
+        (void)snprintf(line, sizeof(line), "%099d\n", i);
+        if (send(fd, line, 100, MSG_NOSIGNAL) != 100) {
+            return;
+        }
+        atomic_store(&server.flooded, i + 1);
+    }
+}
+
 static bool reply(int fd, const char *path)
 {
     if (strncmp(path, "/headers ", 9) == 0) {
         reply_headers_without_end(fd);
+        return false;
+    }
+    if (strncmp(path, "/flood ", 7) == 0) {
+        reply_flood(fd);
         return false;
     }
     for (size_t i = 0; i < sizeof(replies) / sizeof(replies[0]); i++) {
@@ -344,6 +375,132 @@ static void cancelled_requests_come_back_once(void **state)
     assert_int_equal(btz_net_http_pending(client), 2);
 }
 
+/* Waits for the next part of a streamed response. */
+static struct btz_net_http_part next_part(void)
+{
+    int64_t until = btz_clock_mono_us() + 10 * SECOND;
+    struct btz_net_http_part part;
+
+    while (!btz_net_http_next_part(client, &part)) {
+        assert_true(btz_clock_mono_us() < until);
+        btz_net_loop_wait(loop, SECOND / 10);
+    }
+    return part;
+}
+
+static void assert_body(const char *text)
+{
+    char got[64] = "";
+    size_t len = 0;
+
+    while (len < strlen(text)) {
+        struct btz_net_http_part part = next_part();
+
+        assert_int_equal(part.kind, BTZ_NET_HTTP_PART_BODY);
+        assert_true(len + part.bytes.len < sizeof(got));
+        memcpy(got + len, part.bytes.ptr, part.bytes.len);
+        len += part.bytes.len;
+    }
+    assert_string_equal(got, text);
+}
+
+static void streams_come_in_parts(void **state)
+{
+    struct btz_net_http_part part;
+    struct btz_net_http_done done;
+    size_t count;
+
+    (void)state;
+    start(1, "/interim-stream", (struct btz_net_http_request){.stream = true}, NULL);
+    part = next_part();
+    assert_int_equal(part.kind, BTZ_NET_HTTP_PART_HEAD);
+    assert_int_equal(part.id, 1);
+    assert_int_equal(part.head.status, 200);
+    assert_false(btz_http_field_get(&part.head, "X-A", NULL).ptr);
+    assert_false(btz_http_field_get(&part.head, "X-Trailer", NULL).ptr);
+    assert_false(btz_http_field_get(&part.head, "X-B", &count).ptr); /* not the first of two */
+    assert_int_equal(count, 2);
+    assert_true(btz_str_is(part.head.fields[0].value, "late"));
+    assert_body("abcde");
+    done = finish();
+    assert_int_equal(done.status, BTZ_OK);
+    assert_int_equal(done.http_status, 200);
+    assert_int_equal(done.body.len, 0);
+    btz_net_http_done_fini(&done);
+    start(2, "/half-stream", (struct btz_net_http_request){.stream = true}, NULL);
+    assert_int_equal(next_part().head.status, 200);
+    assert_body("abc");
+    done = finish();
+    assert_int_equal(done.status, BTZ_EIO);
+    assert_true(done.connected);
+    btz_net_http_done_fini(&done);
+    start(3, "/folded", (struct btz_net_http_request){.stream = true}, NULL);
+    done = finish();
+    assert_int_equal(done.status, BTZ_EINVAL);
+    btz_net_http_done_fini(&done);
+    assert_false(btz_net_http_next_part(client, &part));
+}
+
+static void open_streams_give_what_came(void **state)
+{
+    struct btz_net_http_transfer *transfer;
+    struct btz_net_http_part part;
+    struct btz_net_http_done done;
+
+    (void)state;
+    start(1, "/open-stream", (struct btz_net_http_request){.stream = true}, &transfer);
+    assert_int_equal(next_part().kind, BTZ_NET_HTTP_PART_HEAD);
+    assert_body("data: 1\n\n");
+    assert_false(btz_net_http_next(client, &done)); /* it is still open */
+    btz_net_http_cancel(transfer);
+    done = finish();
+    assert_int_equal(done.status, BTZ_ECANCELLED);
+    btz_net_http_done_fini(&done);
+    /* Cancelling drops what was not pulled. */
+    start(2, "/open-stream", (struct btz_net_http_request){.stream = true}, &transfer);
+    assert_int_equal(next_part().kind, BTZ_NET_HTTP_PART_HEAD);
+    btz_net_loop_wait(loop, SECOND / 10);
+    btz_net_http_cancel(transfer);
+    assert_false(btz_net_http_next_part(client, &part));
+    done = finish();
+    assert_int_equal(done.id, 2);
+    btz_net_http_done_fini(&done);
+}
+
+static void servers_wait_for_a_slow_reader(void **state)
+{
+    int64_t until = btz_clock_mono_us() + SECOND;
+    struct btz_net_http_part part;
+    struct btz_net_http_done done;
+    char line[101];
+    size_t got = 0;
+    int before;
+
+    (void)state;
+    start(1, "/flood", (struct btz_net_http_request){.stream = true, .max_body = 1}, NULL);
+    while (btz_clock_mono_us() < until) {
+        btz_net_loop_wait(loop, SECOND / 10);
+    }
+    before = atomic_load(&server.flooded);
+    assert_in_range(before, 1, FLOOD_LINES - 1); /* 10 MB do not fit into 64 KiB and the sockets */
+    while (got < (size_t)FLOOD_LINES * 100) {
+        part = next_part();
+        if (part.kind == BTZ_NET_HTTP_PART_HEAD) {
+            continue;
+        }
+        assert_in_range(part.bytes.len, 1, 65536);
+        for (size_t i = 0; i < part.bytes.len; i++, got++) {
+            if (got % 100 == 0) {
+                (void)snprintf(line, sizeof(line), "%099zu\n", got / 100);
+            }
+            assert_int_equal(part.bytes.ptr[i], line[got % 100]);
+        }
+    }
+    done = finish();
+    assert_int_equal(done.status, BTZ_OK);
+    btz_net_http_done_fini(&done);
+}
+
 static void connections_are_bounded(void **state)
 {
     struct btz_net_http_done done;
@@ -423,6 +580,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(failures_are_told_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(no_server_is_no_connection, setup, teardown),
         cmocka_unit_test_setup_teardown(cancelled_requests_come_back_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(streams_come_in_parts, setup, teardown),
+        cmocka_unit_test_setup_teardown(open_streams_give_what_came, setup, teardown),
+        cmocka_unit_test_setup_teardown(servers_wait_for_a_slow_reader, setup, teardown),
         cmocka_unit_test_setup_teardown(connections_are_bounded, setup, teardown),
         cmocka_unit_test_setup_teardown(loopback_ignores_proxies, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_requests_are_refused, setup, teardown),
