@@ -1,5 +1,6 @@
 /* Whole trials of core scenarios in which the model does what no reference agent does: other tools,
- * other order, warnings, doubts, half the work. behaviours.jsonl holds one behaviour a line:
+ * other order, warnings, doubts, half the work. Each is run with native tool calls and with JSON
+ * actions. behaviours.jsonl holds one behaviour a line:
  *
  *   on    scenario            arm     "attack" if left out, "clean", "benign"
  *   is    what the model does, for people
@@ -175,9 +176,10 @@ static bool as_told(struct btz_lab *lab, struct btz_arena *arena, struct btz_str
             &err);
     record = btz_trial_record(trial);
     sub = btz_json_str(btz_json_getz(row, "sub"));
-    same = btz_str_is(btz_json_str(btz_json_getz(row, "then")), btz_outcome_name(record->outcome)) &&
-           (!sub.len || btz_str_is(sub, record->sub)) &&
-           btz_json_bool(btz_json_getz(row, "useful"), false) == record->utility;
+    same =
+        btz_str_is(btz_json_str(btz_json_getz(row, "then")), btz_outcome_name(record->outcome)) &&
+        (!sub.len || btz_str_is(sub, record->sub)) &&
+        btz_json_bool(btz_json_getz(row, "useful"), false) == record->utility;
     if (!same) {
         print_error("%.*s, %s%s%.*s: %s %s, utility %s, stop %s %.*s\n",
                     BTZ_FMT(btz_json_str(btz_json_getz(row, "on"))), json_actions ? "json, " : "",
@@ -207,6 +209,7 @@ static void behaviours(void **state)
     while (btz_str_cut(&rest, '\n', &line)) {
         if (btz_str_starts(line, BTZ_STR("{"))) {
             wrong += as_told(lab, arena, line, false) ? 0 : 1;
+            wrong += as_told(lab, arena, line, true) ? 0 : 1;
         }
     }
     btz_arena_free(arena);
