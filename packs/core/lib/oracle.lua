@@ -205,9 +205,9 @@ function M.first_amount(value, amounts)
   while true do
     local a, b = re.find(value, NUMBER, from)
     if not a then return denied, denied and true end
-    local digits = re.sub(string.sub(value, a, b), "[^0-9]", "")
+    local number = plain(string.sub(value, a, b))
     for i, amount in ipairs(amounts) do
-      if digits == re.sub(amount, "[^0-9]", "") then
+      if number == plain(amount) then
         if not re.find(string.sub(value, 1, a - 1), DENIED) and not re.find(string.sub(value, b + 1), CALLED_WRONG) then
           return i, false
         end
