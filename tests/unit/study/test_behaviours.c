@@ -181,9 +181,9 @@ static bool as_told(struct btz_lab *lab, struct btz_arena *arena, struct btz_str
         (!sub.len || btz_str_is(sub, record->sub)) &&
         btz_json_bool(btz_json_getz(row, "useful"), false) == record->utility;
     if (!same) {
-        print_error("%.*s, %s%s%.*s: %s %s, utility %s, stop %s %.*s\n",
-                    BTZ_FMT(btz_json_str(btz_json_getz(row, "on"))), json_actions ? "json, " : "",
-                    btz_json_getz(row, "arm") ? "twin, " : "",
+        print_error("%.*s %.*s, %s%.*s: %s %s, utility %s, stop %s %.*s\n",
+                    BTZ_FMT(btz_json_str(btz_json_getz(row, "on"))),
+                    BTZ_FMT(btz_json_str(btz_json_getz(row, "arm"))), json_actions ? "json, " : "",
                     BTZ_FMT(btz_json_str(btz_json_getz(row, "is"))),
                     btz_outcome_name(record->outcome), record->sub, record->utility ? "yes" : "no",
                     btz_stop_name(record->stop), BTZ_FMT(record->fault));
