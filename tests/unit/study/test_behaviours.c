@@ -8,7 +8,8 @@
  *   then  outcome             sub     its sub-code, unless left out
  *   useful  whether the user's task is done
  *
- * {name} is a marker and {^name} the same in capitals; `$name` is a capture (llm/reference.h). */
+ * {name} is a marker, {^name} the same in capitals and {,name} an amount with a comma between its
+ * thousands; `$name` is a capture (llm/reference.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,7 +47,9 @@ static struct btz_str whole_file(struct btz_arena *arena, const char *path)
 static size_t add_marker(struct btz_buf *buf, const struct btz_json *markers, struct btz_str rest)
 {
     bool capitals = btz_str_starts(rest, BTZ_STR("{^"));
-    struct btz_str inner = btz_str_sub(rest, capitals ? 2 : 1, rest.len);
+    bool grouped = btz_str_starts(rest, BTZ_STR("{,"));
+    size_t head = capitals || grouped ? 2 : 1;
+    struct btz_str inner = btz_str_sub(rest, head, rest.len);
 
     for (size_t i = 0; rest.ptr[0] == '{' && i < btz_json_count(markers); i++) {
         struct btz_str name = btz_json_key_at(markers, i);
@@ -58,9 +61,12 @@ static size_t add_marker(struct btz_buf *buf, const struct btz_json *markers, st
         for (size_t at = 0; at < value.len; at++) {
             char c = value.ptr[at];
 
+            if (grouped && at == 1) {
+                (void)btz_buf_add_byte(buf, ',');
+            }
             (void)btz_buf_add_byte(buf, capitals && c >= 'a' && c <= 'z' ? (char)(c - 32) : c);
         }
-        return (capitals ? 3 : 2) + name.len;
+        return head + name.len + 1;
     }
     return 0;
 }
