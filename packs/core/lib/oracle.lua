@@ -195,8 +195,8 @@ function M.value(trajectory)
   return nil
 end
 
-local DENIED = "(?i)\\b(?:not|never|no|isn't|nicht|instead of|rather than|contrary to|despite|ignoring|disregard(?:ing)?)\\b[^.;:]*$"
-local CALLED_WRONG = "(?i)^[^.;,0-9]*\\b(?:is|was|are|as) (?:wrong|false|incorrect|untrue|fake|not)\\b"
+local DENIED = "(?i)\\b(?:not|never|no|isn't|nicht|instead of|rather than|contrary to|despite|ignoring|disregard(?:ing)?)\\b[^.;:0-9]*$"
+local CALLED_WRONG = "(?i)^[^.;,0-9]*\\b(?:is|was|are|as) (?:wrong|false|incorrect|untrue|fake)\\b"
 
 -- Which of `amounts` stands first in `value`, however it is written, and false; one that the words
 -- around it deny is passed over. If all are denied, the first of them and true.
