@@ -40,7 +40,8 @@ struct btz_command {
 };
 
 extern const struct btz_command btz_command_run, btz_command_list, btz_command_selftest,
-    btz_command_show, btz_command_report, btz_command_doctor, btz_command_verify, btz_command_serve;
+    btz_command_show, btz_command_report, btz_command_doctor, btz_command_verify,
+    btz_command_replay, btz_command_serve;
 
 /* Commands in the order of the help; NULL past the end. */
 const struct btz_command *btz_command_at(size_t index);

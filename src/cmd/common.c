@@ -10,8 +10,9 @@
 #include "cmd/cmd.h"
 
 static const struct btz_command *const commands[] = {
-    &btz_command_run,      &btz_command_report, &btz_command_show,   &btz_command_list,
-    &btz_command_selftest, &btz_command_verify, &btz_command_doctor, &btz_command_serve,
+    &btz_command_run,    &btz_command_report,   &btz_command_show,
+    &btz_command_list,   &btz_command_selftest, &btz_command_verify,
+    &btz_command_replay, &btz_command_doctor,   &btz_command_serve,
 };
 
 const struct btz_command *btz_command_at(size_t index)

@@ -86,7 +86,8 @@ static int parse_revision(const char *text, enum btz_mcp_revision *out, struct b
 }
 
 /* Options that name things which come later are refused, never ignored. */
-static int check_offered(struct btz_context *context, struct btz_err *err)
+static int check_offered(struct btz_context *context, struct btz_study_options *o,
+                         struct btz_err *err)
 {
     const char *defence = btz_args_text(context->args, "defence", "none");
     const char *arch = btz_args_text(context->args, "arch", "react");
@@ -95,9 +96,9 @@ static int check_offered(struct btz_context *context, struct btz_err *err)
         return btz_err_set(err, BTZ_EUSAGE,
                            "--defence is \"%s\"; only none is offered by this version", defence);
     }
-    if (!btz_str_is(btz_str_of(arch), "react")) {
-        return btz_err_set(err, BTZ_EUSAGE,
-                           "--arch is \"%s\"; only react is offered by this version", arch);
+    if (btz_arch_named(btz_str_of(arch), &o->arch) != BTZ_OK) {
+        return btz_err_set(err, BTZ_EUSAGE, "--arch is \"%s\"; use react, reflexion or retry",
+                           arch);
     }
     return BTZ_OK;
 }
@@ -121,14 +122,14 @@ static int fill_options(struct btz_context *context, struct btz_study_options *o
                         struct btz_err *err)
 {
     const char *carrier = btz_args_text(context->args, "carrier", "memory");
-    int rc = check_offered(context, err);
+    int rc = check_offered(context, o, err);
 
     if (rc == BTZ_OK) {
         rc = parse_revision(btz_args_text(context->args, "revision", "modern"), &o->revision, err);
     }
     if (rc == BTZ_OK && btz_carrier_named(btz_str_of(carrier), &o->carrier) != BTZ_OK) {
-        rc = btz_err_set(err, BTZ_EUSAGE,
-                         "--carrier is \"%s\"; use memory, stdio or http", carrier);
+        rc =
+            btz_err_set(err, BTZ_EUSAGE, "--carrier is \"%s\"; use memory, stdio or http", carrier);
     }
     if (rc == BTZ_OK) {
         rc = btz_cmd_binary_hash(&o->binary, err);
@@ -410,7 +411,7 @@ static const struct btz_option options[] = {
     {"carrier", 0, BTZ_OPTION_TEXT, "NAME", "memory (default), stdio or http", 0, 0},
     {"actions", 0, BTZ_OPTION_TEXT, "MODE", "auto (default), native tool calls, or json", 0, 0},
     {"defence", 0, BTZ_OPTION_TEXT, "MODE", "none", 0, 0},
-    {"arch", 0, BTZ_OPTION_TEXT, "NAME", "react", 0, 0},
+    {"arch", 0, BTZ_OPTION_TEXT, "NAME", "react (default), reflexion or retry", 0, 0},
     {"max-tokens", 0, BTZ_OPTION_INT, "N", "of one reply (default 1024; 512 with local)", 1,
      1000000},
     {"request-timeout", 0, BTZ_OPTION_INT, "S",

@@ -26,7 +26,9 @@ struct btz_reference {
     size_t segment; /* user turns answered: a plan has one answer for each */
     struct operand operands[MAX_OPERANDS];
     size_t operand_count;
-    size_t scanned; /* parts looked at */
+    size_t scanned;       /* parts looked at */
+    size_t last_count;    /* parts of the last request */
+    struct btz_str first; /* last message of the first request: the user's first turn */
     struct btz_json *captured;
     const struct btz_json *awaiting; /* captures of the call under way; NULL = none */
     unsigned calls;
@@ -149,27 +151,31 @@ static void turn_to_obey(struct btz_reference *reference)
 }
 
 /* A conversation grows with each request; one that did not is a new one: nothing of the old counts.
- */
-static void forget(struct btz_reference *reference)
+ * If it begins with the user's first turn, the work begins from its start. */
+static void forget(struct btz_reference *reference, struct btz_str turn)
 {
+    bool again = btz_str_eq(turn, reference->first);
+
+    reference->awaiting = NULL;
     reference->scanned = 0;
     for (size_t o = 0; o < reference->operand_count; o++) {
         reference->operands[o].found = false;
     }
-    if (reference->obeying) {
-        reference->obeying = false;
-        reference->index = segment_start(reference->benign, reference->segment);
+    if (again) {
+        reference->segment = reference->route = 0;
+        reference->acting = false;
     }
+    if (reference->agent == BTZ_LLM_REF_READER) {
+        reference->obeying = false;
+    }
+    reference->index =
+        segment_start(reference->obeying ? reference->obey : reference->benign, reference->segment);
 }
 
 /* The reader looks at each part once; once all operands were seen it obeys. */
 static void look(struct btz_reference *reference, const struct btz_str *parts, size_t count)
 {
     bool all = reference->operand_count > 0;
-
-    if (count <= reference->scanned) {
-        forget(reference);
-    }
 
     for (; reference->scanned < count; reference->scanned++) {
         for (size_t o = 0; o < reference->operand_count; o++) {
@@ -480,6 +486,15 @@ struct btz_str btz_reference_reply(struct btz_reference *reference, const struct
     const struct btz_json *made;
     struct btz_str missing;
 
+    if (btz_str_is(parts[BTZ_LLM_PART_TOOLS], "[]")) {
+        return answer(reference, BTZ_STR("I would do the same again."), false); /* a critique */
+    }
+    if (!reference->first.ptr) {
+        reference->first = btz_arena_dup(reference->arena, parts[part_count - 1]);
+    } else if (part_count <= reference->last_count) {
+        forget(reference, parts[part_count - 1]);
+    }
+    reference->last_count = part_count;
     if (reference->agent == BTZ_LLM_REF_NULL) {
         return answer(reference, BTZ_STR("I have nothing to add."), actions);
     }

@@ -45,6 +45,7 @@ static void keep_options(struct btz_mcp_endpoint *endpoint,
     if (!own->server.revisions) {
         own->server.revisions = BTZ_MCP_SET_ALL;
     }
+    own->server.carrier = BTZ_MCP_CARRIER_HTTP;
     set_size(&own->max_body, (size_t)10 * 1024 * 1024);
     set_size(&own->server.limits.json.max_bytes, own->max_body);
     set_size(&own->max_exchanges, 1024);
@@ -56,29 +57,6 @@ static void keep_options(struct btz_mcp_endpoint *endpoint,
     set_time(&own->session_greeting_us, 60 * SECOND);
     set_time(&own->keepalive_us, 15 * SECOND);
     set_time(&own->retry_ms, 1000);
-}
-
-static const struct btz_json *keep_json(struct btz_arena *arena, const struct btz_json *value)
-{
-    return value ? btz_json_dup(arena, value) : NULL;
-}
-
-static void keep_catalogue(struct btz_mcp_endpoint *endpoint,
-                           const struct btz_mcp_catalogue *catalogue)
-{
-    struct btz_arena *arena = btz_arena_new();
-
-    endpoint->catalogue = (struct btz_mcp_catalogue){
-        .server_info = keep_json(arena, catalogue->server_info),
-        .instructions = catalogue->instructions.ptr ? btz_arena_dup(arena, catalogue->instructions)
-                                                    : BTZ_STR_NONE,
-        .tools = keep_json(arena, catalogue->tools),
-        .resources = keep_json(arena, catalogue->resources),
-        .templates = keep_json(arena, catalogue->templates),
-        .prompts = keep_json(arena, catalogue->prompts),
-    };
-    btz_arena_free(endpoint->catalogue_arena);
-    endpoint->catalogue_arena = arena;
 }
 
 int btz_mcp_endpoint_new(const struct btz_mcp_endpoint_options *options,
@@ -105,15 +83,11 @@ int btz_mcp_endpoint_new(const struct btz_mcp_endpoint_options *options,
     endpoint->due_us = -1;
     keep_options(endpoint, options);
     btz_buf_init(&endpoint->scratch, endpoint->options.max_out_bytes);
-    /* The first machine is the check of options and catalogue. */
-    rc = btz_mcp_endpoint_machine(endpoint, catalogue, endpoint->options.server.revisions,
-                                  &endpoint->idle[0], err);
+    rc = btz_mcp_server_new(&endpoint->options.server, catalogue, &endpoint->model, err);
     if (rc) {
         btz_mcp_endpoint_free(endpoint);
         return rc;
     }
-    endpoint->idle_count = 1;
-    keep_catalogue(endpoint, catalogue);
     *out = endpoint;
     return BTZ_OK;
 }
@@ -165,7 +139,7 @@ void btz_mcp_endpoint_free(struct btz_mcp_endpoint *endpoint)
     btz_mcp_table_fini(&endpoint->sessions);
     btz_mcp_endpoint_out_fini(endpoint);
     btz_buf_fini(&endpoint->scratch);
-    btz_arena_free(endpoint->catalogue_arena);
+    btz_mcp_server_free(endpoint->model);
     btz_arena_free(endpoint->arena);
     free(endpoint);
 }
@@ -308,42 +282,25 @@ struct btz_mcp_server *btz_mcp_endpoint_server(struct btz_mcp_endpoint *endpoint
     return peer->server;
 }
 
-static bool same_lists(const struct btz_mcp_catalogue *a, const struct btz_mcp_catalogue *b)
-{
-    return !a->tools == !b->tools && !a->resources == !b->resources &&
-           !a->templates == !b->templates && !a->prompts == !b->prompts;
-}
-
 int btz_mcp_endpoint_set_catalogue(struct btz_mcp_endpoint *endpoint,
                                    const struct btz_mcp_catalogue *catalogue, struct btz_err *err)
 {
-    struct btz_mcp_server *first;
     struct node *node = NULL;
     size_t at = 0;
-    int rc;
+    int rc = btz_mcp_server_set_catalogue(endpoint->model, catalogue, err);
 
-    if (!same_lists(catalogue, &endpoint->catalogue)) {
-        return btz_err_set(err, BTZ_EINVAL,
-                           "a list appeared or went away: capabilities cannot change on an open "
-                           "connection; give an empty list instead");
-    }
-    endpoint->generation++;
-    rc = btz_mcp_endpoint_machine(endpoint, catalogue, endpoint->options.server.revisions, &first,
-                                  err);
     if (rc) {
-        endpoint->generation--;
         return rc;
     }
+    endpoint->generation++;
     drop_idle(endpoint);
-    endpoint->idle[endpoint->idle_count++] = first;
-    keep_catalogue(endpoint, catalogue);
     while ((node = btz_mcp_table_next(&endpoint->peers, &at, node))) {
         struct peer *peer = OWNER(node, struct peer, node);
 
         if (peer->over) {
             continue;
         }
-        if (btz_mcp_server_set_catalogue(peer->server, catalogue, NULL)) {
+        if (btz_mcp_server_follow(peer->server, endpoint->model, catalogue->quiet)) {
             btz_mcp_endpoint_peer_end(endpoint, peer); /* its client does not read */
             continue;
         }

@@ -53,7 +53,7 @@ static inline void link_append(struct link *list, struct link *link)
     list->prev->next = link;
     list->prev = link;
 }
-#define OWNER(pointer, type, member) ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
+#define OWNER(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 /* One event of a stream as it was written, or one message that waits for a stream. */
 struct kept {
@@ -125,10 +125,9 @@ struct part {
 
 struct btz_mcp_endpoint {
     struct btz_mcp_endpoint_options options;
-    struct btz_arena *arena; /* options */
-    struct btz_arena *catalogue_arena;
-    struct btz_mcp_catalogue catalogue;
-    uint64_t generation;
+    struct btz_arena *arena;               /* options */
+    struct btz_mcp_server *model;          /* never used itself: the others share its catalogue */
+    uint64_t generation;                   /* of the catalogue */
     struct btz_mcp_server *idle[MAX_IDLE]; /* modern machines without a request */
     size_t idle_count;
     struct table peers, sessions, exchanges;
@@ -187,10 +186,6 @@ void btz_mcp_endpoint_at(struct btz_mcp_endpoint *endpoint, int64_t now_us);
 void btz_mcp_endpoint_due_by(struct btz_mcp_endpoint *endpoint, int64_t at_us);
 
 /* endpoint_peer.c */
-/* A machine for `catalogue`, which is the endpoint's or the next one. Errors of _server_new. */
-int btz_mcp_endpoint_machine(struct btz_mcp_endpoint *endpoint,
-                             const struct btz_mcp_catalogue *catalogue, unsigned revisions,
-                             struct btz_mcp_server **out, struct btz_err *err) BTZ_WARN_UNUSED;
 struct peer *btz_mcp_endpoint_peer_new(struct btz_mcp_endpoint *endpoint, bool modern,
                                        struct btz_str subject);
 void btz_mcp_endpoint_peer_open_session(struct btz_mcp_endpoint *endpoint, struct peer *peer);

@@ -96,34 +96,19 @@ static uint64_t cursor_key(const struct btz_mcp_endpoint *endpoint)
     return key;
 }
 
-int btz_mcp_endpoint_machine(struct btz_mcp_endpoint *endpoint,
-                             const struct btz_mcp_catalogue *catalogue, unsigned revisions,
-                             struct btz_mcp_server **out, struct btz_err *err)
-{
-    struct btz_mcp_server_options options = endpoint->options.server;
-
-    options.revisions = revisions;
-    options.carrier = BTZ_MCP_CARRIER_HTTP;
-    options.cursor_key = cursor_key(endpoint);
-    return btz_mcp_server_new(&options, catalogue, out, err);
-}
-
 static struct btz_mcp_server *take_machine(struct btz_mcp_endpoint *endpoint, bool modern)
 {
-    unsigned revisions = endpoint->options.server.revisions;
-    struct btz_mcp_server *server;
-    struct btz_err err;
+    struct btz_mcp_server_options options = endpoint->options.server;
 
     if (modern && endpoint->idle_count) {
         return endpoint->idle[--endpoint->idle_count];
     }
     /* A session must never judge by modern rules; a modern answer names all revisions served. */
-    if (btz_mcp_endpoint_machine(endpoint, &endpoint->catalogue,
-                                 modern ? revisions : revisions & BTZ_MCP_SET_LEGACY, &server,
-                                 &err)) {
-        btz_panic("a catalogue that was accepted is refused: %s", err.msg);
+    if (!modern) {
+        options.revisions &= BTZ_MCP_SET_LEGACY;
     }
-    return server;
+    options.cursor_key = cursor_key(endpoint);
+    return btz_mcp_server_like(&options, endpoint->model);
 }
 
 struct peer *btz_mcp_endpoint_peer_new(struct btz_mcp_endpoint *endpoint, bool modern,

@@ -91,8 +91,8 @@ static struct peer *session_of(struct request *r)
         refuse(r, 404, BTZ_MCP_E_REQUEST, "there is no such session; initialize a new one");
         return NULL;
     }
-    if (r->versions > 1 || (r->versions && !(BTZ_MCP_SET(btz_mcp_revision_parse(r->version)) &
-                                             served(r) & BTZ_MCP_SET_LEGACY))) {
+    if (r->versions && !(BTZ_MCP_SET(btz_mcp_revision_parse(r->version)) & served(r) &
+                         BTZ_MCP_SET_LEGACY)) { /* doubled is no version at all */
         refuse(r, 400, BTZ_MCP_E_REQUEST,
                "MCP-Protocol-Version names a version that is not served");
         return NULL;
@@ -138,7 +138,6 @@ static struct btz_mcp_headers body_headers(struct request *r)
     const struct btz_json *meta = btz_json_getz(params, "_meta");
     const struct btz_mcp_method *method = btz_mcp_method_find(r->message.method);
     struct btz_str name = btz_json_str(btz_json_getz(params, "name"));
-    const struct btz_json *tools = r->endpoint->catalogue.tools;
     struct btz_mcp_headers headers = {.method = r->message.method};
 
     headers.protocol_version = btz_json_str(btz_json_getz(meta, BTZ_MCP_META "protocolVersion"));
@@ -148,15 +147,10 @@ static struct btz_mcp_headers body_headers(struct request *r)
     if (method && method->header_name) {
         headers.name = btz_json_str(btz_json_getz(params, method->header_name));
     }
-    for (size_t i = 0; i < btz_json_count(tools); i++) {
-        const struct btz_json *tool = btz_json_at(tools, i);
-
-        if (btz_str_eq(btz_json_str(btz_json_getz(tool, "name")), name) &&
-            btz_mcp_param_fields(r->arena, btz_json_getz(tool, "inputSchema"),
-                                 btz_json_getz(params, "arguments"), &headers.params,
-                                 &headers.param_count, NULL)) {
-            headers.param_count = 0; /* broken annotations mirror nothing */
-        }
+    if (btz_mcp_param_fields(r->arena, btz_mcp_server_schema(r->endpoint->model, name),
+                             btz_json_getz(params, "arguments"), &headers.params,
+                             &headers.param_count, NULL)) {
+        headers.param_count = 0; /* broken annotations mirror nothing */
     }
     return headers;
 }
@@ -237,8 +231,7 @@ static void in_session(struct request *r, struct peer *peer)
     uint64_t refused = btz_mcp_server_stats(peer->server).refused;
 
     if (r->message.kind == BTZ_MCP_REQUEST) {
-        if (btz_mcp_endpoint_route_find(peer, r->message.id) ||
-            btz_mcp_server_is_open(peer->server, r->message.id)) {
+        if (btz_mcp_endpoint_route_find(peer, r->message.id)) {
             refuse(r, 400, BTZ_MCP_E_REQUEST,
                    "a request with this id is still in flight; use a new id");
             return;

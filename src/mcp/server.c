@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "mcp/server_http.h"
 #include "mcp/server_int.h"
 
 #define MAX_REASON 1024 /* bytes of a cancellation reason that are kept */
@@ -13,21 +14,11 @@ static int check_options(const struct btz_mcp_server_options *options, struct bt
     return BTZ_OK;
 }
 
-int btz_mcp_server_new(const struct btz_mcp_server_options *options,
-                       const struct btz_mcp_catalogue *catalogue, struct btz_mcp_server **out,
-                       struct btz_err *err)
+/* Takes the offer over. */
+static struct btz_mcp_server *make(const struct btz_mcp_server_options *options, struct offer offer)
 {
-    struct btz_mcp_server *server;
-    struct offer offer;
-    int rc = check_options(options, err);
+    struct btz_mcp_server *server = calloc(1, sizeof(*server));
 
-    if (!rc) {
-        rc = btz_mcp_offer_make(catalogue, 1, &offer, err);
-    }
-    if (rc) {
-        return rc;
-    }
-    server = calloc(1, sizeof(*server));
     if (!server) {
         btz_panic("out of memory (server)");
     }
@@ -60,8 +51,29 @@ int btz_mcp_server_new(const struct btz_mcp_server_options *options,
         server->options.ttl_ms = 0;
     }
     btz_mcp_queue_init(&server->queue, server->options.max_out_bytes);
-    *out = server;
-    return BTZ_OK;
+    return server;
+}
+
+int btz_mcp_server_new(const struct btz_mcp_server_options *options,
+                       const struct btz_mcp_catalogue *catalogue, struct btz_mcp_server **out,
+                       struct btz_err *err)
+{
+    struct offer offer;
+    int rc = check_options(options, err);
+
+    if (!rc) {
+        rc = btz_mcp_offer_make(catalogue, 1, &offer, err);
+    }
+    if (!rc) {
+        *out = make(options, offer);
+    }
+    return rc;
+}
+
+struct btz_mcp_server *btz_mcp_server_like(const struct btz_mcp_server_options *options,
+                                           const struct btz_mcp_server *model)
+{
+    return make(options, btz_mcp_offer_share(&model->offer, 1));
 }
 
 void btz_mcp_server_free(struct btz_mcp_server *server)
@@ -84,7 +96,7 @@ void btz_mcp_server_free(struct btz_mcp_server *server)
     btz_mcp_server_drop_asks(server);
     btz_mcp_server_drop_subscriptions(server);
     btz_arena_free(server->session.arena);
-    btz_arena_free(server->offer.arena);
+    btz_mcp_offer_drop(&server->offer);
     btz_mcp_queue_fini(&server->queue);
     btz_mcp_pool_fini(&server->pool);
     free(server);
@@ -107,27 +119,16 @@ static unsigned changed_lists(const struct offer *a, const struct offer *b)
     return lists;
 }
 
-int btz_mcp_server_set_catalogue(struct btz_mcp_server *server,
-                                 const struct btz_mcp_catalogue *catalogue, struct btz_err *err)
+/* Takes the offer over and tells clients what changed, unless `quiet`. */
+static int replace_offer(struct btz_mcp_server *server, struct offer offer, bool quiet,
+                         struct btz_err *err)
 {
-    struct offer offer;
-    unsigned lists;
-    int rc = btz_mcp_offer_make(catalogue, server->offer.version + 1, &offer, err);
+    unsigned lists = changed_lists(&server->offer, &offer);
+    int rc;
 
-    if (rc) {
-        return rc;
-    }
-    if (!offer.tools != !server->offer.tools || !offer.resources != !server->offer.resources ||
-        !offer.templates != !server->offer.templates || !offer.prompts != !server->offer.prompts) {
-        btz_arena_free(offer.arena);
-        return btz_err_set(err, BTZ_EINVAL,
-                           "a list appeared or went away: capabilities cannot change on an open "
-                           "connection; give an empty list instead");
-    }
-    lists = changed_lists(&server->offer, &offer);
-    btz_arena_free(server->offer.arena);
+    btz_mcp_offer_drop(&server->offer);
     server->offer = offer;
-    if (catalogue->quiet || server->dead) {
+    if (quiet || server->dead) {
         return BTZ_OK;
     }
     rc = btz_mcp_server_announce(server, lists);
@@ -136,6 +137,32 @@ int btz_mcp_server_set_catalogue(struct btz_mcp_server *server,
         btz_err_set(err, rc, "the client does not read: the queue of outgoing messages is full");
     }
     return rc;
+}
+
+int btz_mcp_server_set_catalogue(struct btz_mcp_server *server,
+                                 const struct btz_mcp_catalogue *catalogue, struct btz_err *err)
+{
+    struct offer offer;
+    int rc = btz_mcp_offer_make(catalogue, server->offer.version + 1, &offer, err);
+
+    if (rc) {
+        return rc;
+    }
+    if (!offer.tools != !server->offer.tools || !offer.resources != !server->offer.resources ||
+        !offer.templates != !server->offer.templates || !offer.prompts != !server->offer.prompts) {
+        btz_mcp_offer_drop(&offer);
+        return btz_err_set(err, BTZ_EINVAL,
+                           "a list appeared or went away: capabilities cannot change on an open "
+                           "connection; give an empty list instead");
+    }
+    return replace_offer(server, offer, catalogue->quiet, err);
+}
+
+int btz_mcp_server_follow(struct btz_mcp_server *server, const struct btz_mcp_server *model,
+                          bool quiet)
+{
+    return replace_offer(server, btz_mcp_offer_share(&model->offer, server->offer.version + 1),
+                         quiet, NULL);
 }
 
 int btz_mcp_server_feed(struct btz_mcp_server *server, struct btz_str message)

@@ -75,6 +75,8 @@ int btz_mcp_offer_make(const struct btz_mcp_catalogue *catalogue, uint64_t versi
         btz_arena_free(offer.arena);
         return rc;
     }
+    offer.users = BTZ_NEW(offer.arena, size_t);
+    *offer.users = 1;
     offer.server_info = btz_json_dup(offer.arena, info);
     if (catalogue->instructions.ptr) {
         offer.instructions = btz_arena_dup(offer.arena, catalogue->instructions);
@@ -93,6 +95,23 @@ int btz_mcp_offer_make(const struct btz_mcp_catalogue *catalogue, uint64_t versi
     }
     *out = offer;
     return BTZ_OK;
+}
+
+struct offer btz_mcp_offer_share(const struct offer *offer, uint64_t version)
+{
+    struct offer copy = *offer;
+
+    ++*copy.users;
+    copy.version = version;
+    return copy;
+}
+
+void btz_mcp_offer_drop(struct offer *offer)
+{
+    if (offer->arena && !--*offer->users) {
+        btz_arena_free(offer->arena);
+    }
+    *offer = (struct offer){0};
 }
 
 bool btz_mcp_server_has(const struct btz_mcp_server *server, const char *capability)

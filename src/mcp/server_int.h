@@ -50,9 +50,10 @@ struct subscription {
     char uri[];
 };
 
-/* One version of what is offered. */
+/* One version of what is offered. Machines of one endpoint share the arena. */
 struct offer {
     struct btz_arena *arena;
+    size_t *users; /* of the arena, and in it */
     uint64_t version;
     const struct btz_json *server_info;
     struct btz_str instructions;
@@ -105,6 +106,8 @@ struct incoming {
 /* server_catalogue.c */
 int btz_mcp_offer_make(const struct btz_mcp_catalogue *catalogue, uint64_t version,
                        struct offer *out, struct btz_err *err) BTZ_WARN_UNUSED;
+struct offer btz_mcp_offer_share(const struct offer *offer, uint64_t version);
+void btz_mcp_offer_drop(struct offer *offer);
 /* True if `capability` (NULL = none needed) is declared to clients. */
 bool btz_mcp_server_has(const struct btz_mcp_server *server, const char *capability);
 struct btz_json *btz_mcp_offer_capabilities(const struct btz_mcp_server *server,

@@ -86,6 +86,7 @@ struct btz_str card_write(struct btz_study *study)
     btz_json_set_str(arena, card, "host_profile", o->host_profile);
     btz_json_set_strz(arena, card, "revision", btz_mcp_revision_text(o->revision));
     btz_json_set_strz(arena, card, "carrier", btz_carrier_name(o->carrier));
+    btz_json_set_strz(arena, card, "architecture", btz_arch_name(o->arch));
     btz_json_set_str(arena, card, "seed",
                      btz_arena_printf(arena, "%llu", (unsigned long long)o->seed));
     btz_json_set_int(arena, card, "repetitions", o->repetitions);
@@ -155,7 +156,8 @@ static int read_numbers(struct btz_study_options *o, const struct btz_json *card
     if (!btz_json_int64(btz_json_getz(card, "repetitions"), &repetitions) || repetitions < 1 ||
         repetitions > BTZ_STORE_MAX_CELLS || o->revision == BTZ_MCP_REVISION_NONE ||
         !btz_json_int64(btz_json_getz(card, "max_tokens"), &o->max_tokens) ||
-        btz_carrier_named(btz_json_str(btz_json_getz(card, "carrier")), &o->carrier) != BTZ_OK) {
+        btz_carrier_named(btz_json_str(btz_json_getz(card, "carrier")), &o->carrier) != BTZ_OK ||
+        btz_arch_named(btz_json_str(btz_json_getz(card, "architecture")), &o->arch) != BTZ_OK) {
         return btz_err_set(err, BTZ_ECORRUPT,
                            "the run's provenance card cannot be used to resume it");
     }

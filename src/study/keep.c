@@ -47,7 +47,7 @@ static void keep_exchanges(struct btz_arena *arena, const struct btz_trial_recor
 
         memcpy(parts, e->parts, e->part_count * sizeof(*parts));
         out->exchanges[i] = (struct btz_store_exchange){
-            .role = BTZ_STR("agent"),
+            .role = btz_str_of(e->role),
             .turn = e->turn,
             .parts = parts,
             .part_count = e->part_count,
@@ -76,7 +76,7 @@ static void keep_verdicts(struct btz_arena *arena, const struct btz_trial_record
     /* An effect from before a fault is the oracle's word all the same. */
     bool judged = record->outcome != BTZ_OUTCOME_FAULT;
 
-    out->verdicts = btz_arena_array(arena, 2, sizeof(*out->verdicts));
+    out->verdicts = btz_arena_array(arena, 3, sizeof(*out->verdicts));
     out->verdict_count = 2;
     out->verdicts[0] = (struct btz_store_verdict){
         .source = BTZ_STR("oracle"),
@@ -100,6 +100,19 @@ static void keep_verdicts(struct btz_arena *arena, const struct btz_trial_record
         .effect_event = -1,
         .json = BTZ_STR("{}"),
     };
+    if (record->attempts_made > 1) { /* the first verdict is over all attempts */
+        out->verdicts[out->verdict_count++] = (struct btz_store_verdict){
+            .source = BTZ_STR("oracle"),
+            .name = BTZ_STR("last attempt"),
+            .version = BTZ_STR("1"),
+            .success = !judged               ? BTZ_STORE_UNKNOWN
+                       : record->last_effect ? BTZ_STORE_YES
+                                             : BTZ_STORE_NO,
+            .act_event = ordinal_of(record->last_act_event),
+            .effect_event = ordinal_of(record->last_effect_event),
+            .json = BTZ_STR("{}"),
+        };
+    }
 }
 
 void btz_study_keep(struct btz_arena *arena, const struct btz_trial_record *record,

@@ -64,7 +64,7 @@ static void add_cell(struct btz_study *study, struct btz_store_cell *planned, st
 
     *p = (struct btz_store_cell){
         .model = study->options.models[cell.model].model.reference,
-        .architecture = BTZ_STR("react"),
+        .architecture = btz_str_of(btz_arch_name(study->options.arch)),
         .defence = BTZ_STR("none"),
         .revision = btz_str_of(btz_mcp_revision_text(study->options.revision)),
         .host_profile = study->options.host_profile,

@@ -291,6 +291,7 @@ static int start_cell(struct btz_study *study, struct cell *cell, struct btz_err
         .revision = o->revision,
         .carrier = o->carrier,
         .profile = study->profile,
+        .arch = o->arch,
         .json_actions = o->models[cell->model].json_actions,
         .temperature = 0,
         .max_tokens = o->max_tokens,

@@ -35,6 +35,7 @@ struct btz_study_options {
     enum btz_mcp_revision revision;
     enum btz_carrier carrier;
     struct btz_str host_profile; /* name */
+    enum btz_arch arch;
     /* Filters; empty = all. */
     const struct btz_str *attacks, *variants, *surfaces;
     size_t attack_count, variant_count, surface_count;

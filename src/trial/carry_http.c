@@ -211,10 +211,13 @@ static int make_link(struct btz_trial *trial, struct conn *conn,
                      struct btz_err *err)
 {
     const bool *safe = trial->options.profile.safe;
+    /* 2024-11-05 knows no other transport over HTTP. */
+    bool old = trial->options.revision == BTZ_MCP_2024_11_05;
     struct btz_http_link_options options = {
         .pump = trial->options.carrier == BTZ_CARRIER_HTTP ? BTZ_HTTP_SOCKET : BTZ_HTTP_MEMORY,
         .client = {.host = BTZ_STR("localhost"),
-                   .transport = safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]
+                   .transport = old ? BTZ_MCP_HTTP_SSE
+                                : safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]
                                     ? BTZ_MCP_HTTP_STREAMABLE
                                     : BTZ_MCP_HTTP_STREAMABLE_THEN_SSE,
                    .client = *client,
@@ -224,7 +227,7 @@ static int make_link(struct btz_trial *trial, struct conn *conn,
                    .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS]},
                    .id_secret = id_secret(trial, conn),
                    .keepalive_us = -1,
-                   .allow_legacy_sse = !safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]}};
+                   .allow_legacy_sse = old || !safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]}};
     int rc = btz_http_link_new(&options, catalogue, &conn->http, err);
 
     if (rc != BTZ_OK) {

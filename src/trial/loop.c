@@ -131,6 +131,11 @@ void loop_open(struct btz_trial *trial)
 void loop_start(struct btz_trial *trial)
 {
     loop_open(trial);
+    loop_first_turn(trial);
+}
+
+void loop_first_turn(struct btz_trial *trial)
+{
     add_user_turn(trial);
     if (trial->turn_is_over && !trial->done) {
         turn_answered(trial);
@@ -178,7 +183,7 @@ static void turn_answered(struct btz_trial *trial)
     trial->turn_is_over = false;
     if (++trial->turn_index >= btz_json_count(btz_stage_turns(trial->stage))) {
         trial_finish(trial, BTZ_STOP_ANSWER, BTZ_STR_NONE);
-    } else if (trial->turn < trial->budget) {
+    } else if (trial->turn - trial->attempt_turn < trial->budget) {
         next_user_turn(trial); /* with no turn left it would never be put to the model */
     }
 }
@@ -403,6 +408,7 @@ static void note_exchange(struct btz_trial *trial, const struct btz_answer *answ
                                       &trial->exchange_cap, sizeof(*trial->exchanges));
     e = &trial->exchanges[trial->exchange_count++];
     *e = (struct btz_exchange){
+        .role = trial->critic ? "critic" : "agent",
         .turn = trial->turn,
         .part_count = trial->part_count,
         .parts = trial->parts,
@@ -451,6 +457,12 @@ void loop_reply(struct btz_trial *trial, const struct btz_answer *answer)
             answer->status == BTZ_ANSWER_REJECTED ? BTZ_STOP_REJECTED : BTZ_STOP_FAULT;
 
         note_exchange(trial, answer, NULL);
+        if (trial->critic && stop == BTZ_STOP_REJECTED) { /* then the second attempt has no note */
+            if (attempt_critique(trial, BTZ_STR_NONE, &err) != BTZ_OK) {
+                harness_fault(trial, &err);
+            }
+            return;
+        }
         trial_finish(trial, stop,
                      answer->bytes.len ? answer->bytes : BTZ_STR("the model gave no answer"));
         return;
@@ -461,6 +473,12 @@ void loop_reply(struct btz_trial *trial, const struct btz_answer *answer)
         return;
     }
     note_exchange(trial, answer, &reply);
+    if (trial->critic) {
+        if (attempt_critique(trial, reply.content, &err) != BTZ_OK) {
+            harness_fault(trial, &err);
+        }
+        return;
+    }
     observe_accepted(trial);
     note_reply(trial, &reply);
     if (reply.filtered) {

@@ -98,7 +98,15 @@ void trial_finish(struct btz_trial *trial, enum btz_stop stop, struct btz_str wh
 {
     struct btz_json *payload = btz_json_new_object(trial->arena);
 
-    if (trial->done) {
+    if (trial->done || trial->attempt_over) {
+        return;
+    }
+    if (trial->options.arch != BTZ_ARCH_REACT && trial->attempt < MAX_ATTEMPTS &&
+        stop != BTZ_STOP_FAULT) {
+        btz_json_set_strz(trial->arena, payload, "reason", btz_stop_name(stop));
+        trial_event_json(trial, BTZ_LAYER_HOST, "attempt", false, payload);
+        trial_take_journal(trial);
+        trial->attempt_over = true;
         return;
     }
     trial->done = true;

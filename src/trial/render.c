@@ -43,6 +43,7 @@ struct btz_hash btz_trial_prompt_hash(void)
     btz_hasher_add_part(hasher, btz_str_of(render_read_resource));
     btz_hasher_add_part(hasher, btz_str_of(render_profile));
     btz_hasher_add_part(hasher, btz_str_of(render_context_head));
+    btz_hasher_add_part(hasher, btz_str_of(attempt_critic_text));
     btz_hasher_add_part(hasher, btz_buf_view(&actions));
     hash = btz_hasher_end(hasher);
     btz_hasher_free(hasher);

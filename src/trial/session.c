@@ -59,6 +59,9 @@ static void close_memory(struct btz_trial *trial)
     for (size_t i = 0; i < trial->fragment_count; i++) {
         struct seen_fragment *seen = &trial->seen[i];
 
+        if (seen->recalled) {
+            continue; /* an earlier attempt came this far */
+        }
         seen->first = seen->turn != 0;
         seen->stored = was_stored(trial, btz_stage_fragment_at(trial->stage, i));
         seen->in_context = false;
@@ -84,20 +87,23 @@ void session_clear(struct btz_trial *trial)
     loop_open(trial);
 }
 
+int session_anew(struct btz_trial *trial, struct btz_err *err)
+{
+    int rc = connect_anew(trial, err);
+
+    if (rc == BTZ_OK) {
+        session_clear(trial);
+    }
+    return rc;
+}
+
 int session_second(struct btz_trial *trial, struct btz_err *err)
 {
-    int rc;
-
     close_memory(trial);
     trial->session++;
     trial->user += btz_stage_other_user(trial->stage) ? 1 : 0;
     note_session(trial, "begin");
-    rc = connect_anew(trial, err);
-    if (rc != BTZ_OK) {
-        return rc;
-    }
-    session_clear(trial);
-    return BTZ_OK;
+    return session_anew(trial, err);
 }
 
 /* The conversation goes on with what the servers now offer. */

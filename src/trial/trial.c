@@ -17,7 +17,7 @@ int btz_trial_new(const struct btz_trial_options *options, struct btz_trial **ou
     trial->arena = btz_arena_new();
     trial->trajectory = btz_json_new_array(trial->arena);
     trial->journal = btz_json_new_array(trial->arena);
-    trial->session = 1;
+    trial->session = trial->attempt = 1;
     rc = btz_stage_new(options->lab, options->scenario, options->arm, options->seed, &trial->stage,
                        err);
     if (rc == BTZ_OK) {
@@ -56,15 +56,26 @@ static void ask_model(struct btz_trial *trial, int64_t now_us, struct btz_needs 
     struct btz_need need = {
         .kind = BTZ_NEED_MODEL, .parts = trial->parts, .part_count = trial->part_count};
 
-    trial->turn++;
+    trial->turn += trial->critic ? 0 : 1;
     need.id = ++trial->need_id;
     trial->asked_us = now_us;
     btz_needs_add(needs, &need);
 }
 
+static void end_by_limits(struct btz_trial *trial)
+{
+    if (trial->event_count >= MAX_EVENTS) {
+        trial->attempt = MAX_ATTEMPTS; /* no further one would fit */
+        trial_finish(trial, BTZ_STOP_BUDGET, BTZ_STR("the record is full"));
+    } else if (!trial->critic && trial->turn - trial->attempt_turn >= trial->budget) {
+        trial_finish(trial, BTZ_STOP_BUDGET, BTZ_STR_NONE);
+    }
+}
+
 int btz_trial_step(struct btz_trial *trial, const struct btz_answer *answer,
                    struct btz_needs *needs)
 {
+    struct btz_err err;
     if (trial->done) {
         return BTZ_ESTATE;
     }
@@ -77,10 +88,11 @@ int btz_trial_step(struct btz_trial *trial, const struct btz_answer *answer,
     } else {
         loop_reply(trial, answer);
     }
-    if (!trial->done && trial->event_count >= MAX_EVENTS) {
-        trial_finish(trial, BTZ_STOP_BUDGET, BTZ_STR("the record is full"));
-    } else if (!trial->done && trial->turn >= trial->budget) {
-        trial_finish(trial, BTZ_STOP_BUDGET, BTZ_STR_NONE);
+    end_by_limits(trial);
+    if (trial->attempt_over && !trial->done && attempt_next(trial, &err) != BTZ_OK) {
+        char why[1200];
+
+        trial_finish(trial, BTZ_STOP_FAULT, btz_str_of(btz_err_text(&err, why, sizeof(why))));
     }
     if (trial->done) {
         trial->record.took_us = answer->now_us - trial->started_us;

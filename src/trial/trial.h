@@ -20,6 +20,13 @@
 
 struct btz_trial;
 
+/* How the model works on a task (suite.md section 4): once; twice with a critique by itself in
+ * between; twice without. The world goes on between attempts. */
+enum btz_arch { BTZ_ARCH_REACT, BTZ_ARCH_REFLEXION, BTZ_ARCH_RETRY };
+const char *btz_arch_name(enum btz_arch arch); /* "react", ... */
+/* BTZ_ENOTFOUND for another name. */
+int btz_arch_named(struct btz_str name, enum btz_arch *out) BTZ_WARN_UNUSED;
+
 struct btz_trial_options {
     struct btz_lab *lab; /* outlives the trial */
     const struct btz_scenario *scenario;
@@ -28,6 +35,7 @@ struct btz_trial_options {
     enum btz_mcp_revision revision;
     enum btz_carrier carrier;
     struct btz_host_profile profile;
+    enum btz_arch arch;
     bool json_actions; /* JSON-action mode instead of native tool calls */
     double temperature;
     int64_t max_tokens;
@@ -83,6 +91,7 @@ struct btz_event {
 };
 
 struct btz_exchange {
+    const char *role; /* "agent" or "critic"; static text */
     int turn;
     const struct btz_str *parts; /* as sent (llm/request.h) */
     size_t part_count;
@@ -116,6 +125,11 @@ struct btz_trial_record {
     enum btz_stop stop;
     struct btz_chain chain;
     bool utility_known, utility;
+    /* Chain and verdict are over all attempts; these are of the last one alone, if there were
+     * several. */
+    int attempts_made;
+    bool last_effect;
+    int64_t last_act_event, last_effect_event;
     int turns;
     int attempts; /* most attempts of one model request */
     int64_t took_us, model_us;

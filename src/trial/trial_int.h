@@ -15,6 +15,7 @@ enum {
     MAX_MALFORMED = 3,           /* unusable replies in a row */
     MAX_CALLS_PER_REPLY = 16,
     MAX_FRAGMENTS = 16,
+    MAX_ATTEMPTS = 2,
     MAX_EVENTS = 8192 /* with so many no further turn begins: a store takes 65,535 of a trial */
 };
 
@@ -127,7 +128,14 @@ struct btz_trial {
     unsigned attacker_calls; /* calls of the attacker's server */
     struct cached_list *cache;
     struct command *commands, *first_commands; /* now, and as they first were */
-    int turn;                                  /* model turn */
+    int attempt;                               /* from 1 */
+    int attempt_turn;                          /* model turns before it */
+    size_t attempt_note;                       /* entries of the trajectory before it */
+    int64_t attempt_event;                     /* events before it */
+    bool attempt_over;                         /* the next one begins with the next step */
+    bool critic;                               /* the request under way is the critic's */
+    struct btz_str critique;
+    int turn; /* model turn */
     int budget;
     int malformed_in_a_row;
     uint64_t need_id;
@@ -207,6 +215,8 @@ int tap_message(struct btz_trial *trial, struct conn *conn, enum btz_side from,
 /* session.c: before a user turn, and after a call. */
 int session_second(struct btz_trial *trial, struct btz_err *err);
 int session_reconnect(struct btz_trial *trial, struct btz_err *err);
+/* A new conversation over new connections. */
+int session_anew(struct btz_trial *trial, struct btz_err *err);
 /* A new conversation over the same connections. */
 void session_clear(struct btz_trial *trial);
 int session_progress(struct btz_trial *trial, struct btz_err *err);
@@ -259,11 +269,20 @@ void observe_accepted(struct btz_trial *trial);
 bool observe_operand(struct btz_trial *trial, struct btz_str text, struct btz_str operand);
 bool observe_mentions(struct btz_trial *trial, struct btz_str text);
 
+/* attempt.c: what follows an attempt that is over, and the critic's reply. */
+extern const char attempt_critic_text[];
+int attempt_next(struct btz_trial *trial, struct btz_err *err);
+int attempt_critique(struct btz_trial *trial, struct btz_str text, struct btz_err *err);
+/* The oracle's word on the last attempt alone, into the record. */
+int attempt_judge_last(struct btz_trial *trial, struct btz_err *err);
+
 /* outcome.c */
 void outcome_decide(struct btz_trial *trial);
 
 /* loop.c */
 void loop_start(struct btz_trial *trial);
+/* The user's first turn in an open conversation. */
+void loop_first_turn(struct btz_trial *trial);
 /* Opens a conversation: settings, tools, system text, the host's context. */
 void loop_open(struct btz_trial *trial);
 /* The tools part of the request changed within a conversation. */

@@ -120,7 +120,7 @@ test('Ctrl-C keeps what finished, says how to go on, and resume ends the run', a
   const store = path.join(folder, 'interrupted.db');
   const { spawn } = await import('node:child_process');
   const { program } = await import('./programs.mjs');
-  const child = spawn(program('bartizan'), ['--store', store, 'run', 'all', '-m', `openai:stub-model@${stub.url}`, '--in-flight', '2']);
+  const child = spawn(program('bartizan'), ['--store', store, 'run', 'all', '-m', `openai:stub-model@${stub.url}`, '--attack', 'tool-poisoning', '--attack', 'indirect-prompt-injection', '--in-flight', '2']);
   let err = '';
   child.stderr.on('data', (d) => { err += d; if (/run [0-9a-z]{10}:/.test(err) && !child.sent) { child.sent = true; setTimeout(() => child.kill('SIGINT'), 700); } });
   const code = await new Promise((resolve) => child.on('exit', resolve));
@@ -129,5 +129,6 @@ test('Ctrl-C keeps what finished, says how to go on, and resume ends the run', a
   stub.control({ default: answer });
   const done = await run('bartizan', ['--store', store, 'run', '--resume', 'last', '--json'], { timeout: 60000 });
   assert.equal(done.code, 0, done.err);
-  assert.equal(JSON.parse(done.out).rows.filter((r) => r.attack).reduce((n, r) => n + r.rates.asr.n, 0), 10);
+  const { trials } = JSON.parse((await run('bartizan', ['--store', store, 'show', 'last', '--json'])).out);
+  assert.equal(trials.length, 2 * 5 * 3, 'each cell of two attacks has its trial');
 });

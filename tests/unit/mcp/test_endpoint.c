@@ -351,6 +351,27 @@ static void busy_sessions_stay(void **state)
     btz_mcp_endpoint_free(endpoint);
 }
 
+/* Time counts from the end of the last exchange, not from its beginning. */
+static void idle_since(void **state)
+{
+    struct btz_mcp_endpoint *endpoint = make_endpoint(
+        (struct btz_mcp_endpoint_options){.session_idle_us = 1000, .keepalive_us = -1});
+    const char *session = open_session(endpoint, "2025-06-18");
+
+    (void)state;
+    http(endpoint, 10, "GET", "/mcp", with(GET_FIELDS, session), "");
+    outs(endpoint);
+    clock_us += 900;
+    btz_mcp_endpoint_closed(endpoint, 10, clock_us);
+    clock_us += 999;
+    btz_mcp_endpoint_tick(endpoint, clock_us);
+    assert_int_equal(btz_mcp_endpoint_sessions(endpoint), 1);
+    clock_us += 1;
+    btz_mcp_endpoint_tick(endpoint, clock_us);
+    assert_int_equal(btz_mcp_endpoint_sessions(endpoint), 0);
+    btz_mcp_endpoint_free(endpoint);
+}
+
 static void keep_alive(void **state)
 {
     struct btz_mcp_endpoint *endpoint =
@@ -441,12 +462,19 @@ static void flood(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refused_by_head),   cmocka_unit_test(accepted_by_head),
-        cmocka_unit_test(host_policies),     cmocka_unit_test(refused_by_shape),
-        cmocka_unit_test(allow_field),       cmocka_unit_test(unusable_options),
-        cmocka_unit_test(too_large),         cmocka_unit_test(too_many_exchanges),
-        cmocka_unit_test(too_many_sessions), cmocka_unit_test(busy_sessions_stay),
-        cmocka_unit_test(keep_alive),        cmocka_unit_test(flood),
+        cmocka_unit_test(refused_by_head),
+        cmocka_unit_test(accepted_by_head),
+        cmocka_unit_test(host_policies),
+        cmocka_unit_test(refused_by_shape),
+        cmocka_unit_test(allow_field),
+        cmocka_unit_test(unusable_options),
+        cmocka_unit_test(too_large),
+        cmocka_unit_test(too_many_exchanges),
+        cmocka_unit_test(too_many_sessions),
+        cmocka_unit_test(busy_sessions_stay),
+        cmocka_unit_test(keep_alive),
+        cmocka_unit_test(idle_since),
+        cmocka_unit_test(flood),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -379,8 +379,45 @@ static void resuming(void **state)
     /* a broken GET stream comes back the same way, and takes what waited */
     btz_mcp_endpoint_closed(endpoint, 2, clock_us);
     change(endpoint);
+    expect(endpoint, "");
     get(endpoint, 10, session, "Last-Event-ID: 2-1\n");
     expect(endpoint, "10 " STREAM_HEAD "\n10 " EVENT("2-2", CHANGED) "\n10 " EVENT("2-3", CHANGED));
+    btz_mcp_endpoint_free(endpoint);
+}
+
+/* An id is free again once it was answered, though its events are still kept. */
+static void ids_after_answers(void **state)
+{
+    struct btz_mcp_endpoint *endpoint = make_endpoint(plain);
+    const char *session = open_session(endpoint, "2025-11-25");
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        uint64_t handle;
+        uint64_t token;
+
+        post(endpoint, 3, session, CALL_TOKEN("1"));
+        token = take_event(endpoint, BTZ_MCP_SERVER_CALL, "a", &handle);
+        progress(endpoint, handle, token, 1);
+        answer_call(endpoint, handle, token);
+        assert_non_null(strstr(outs(endpoint), "3 end"));
+    }
+    get(endpoint, 4, session, "Last-Event-ID: 2-2\n"); /* the first one's answer */
+    expect(endpoint, "4 " STREAM_HEAD "\n4 " EVENT("2-3", RESULT("1")) "\n4 end");
+    btz_mcp_endpoint_free(endpoint);
+}
+
+/* Where GET is off nothing waits for it. */
+static void no_get(void **state)
+{
+    struct btz_mcp_endpoint_options options = {.no_get = true};
+    struct btz_mcp_endpoint *endpoint = make_endpoint(options);
+
+    (void)state;
+    open_session(endpoint, "2025-11-25");
+    change(endpoint);
+    expect(endpoint, "");
+    assert_int_equal(btz_mcp_endpoint_stats(endpoint).lost, 1);
     btz_mcp_endpoint_free(endpoint);
 }
 
@@ -614,6 +651,9 @@ static void old_transport(void **state)
     got = outs(endpoint);
     assert_non_null(strstr(got, "5 202 []\n2 data event: message"));
     assert_non_null(strstr(got, "-32700"));
+    OLD_POST(endpoint, 5, id, MODERN("8", "server/discover", "")); /* no modern era in here */
+    got = outs(endpoint);
+    assert_non_null(strstr(got, "\"id\":8,\"error\":{\"code\":-32601"));
     /* the stream is the session */
     OLD_POST(endpoint, 6, id, LEGACY_CALL("2"));
     take_event(endpoint, BTZ_MCP_SERVER_CALL, "a", &handle);
@@ -623,6 +663,20 @@ static void old_transport(void **state)
     no_event(endpoint);
     OLD_POST(endpoint, 7, id, PING);
     expect_error(endpoint, 7, 404, BTZ_MCP_E_REQUEST, NULL);
+    assert_int_equal(btz_mcp_endpoint_sessions(endpoint), 0);
+    btz_mcp_endpoint_free(endpoint);
+}
+
+static void old_transport_ends(void **state)
+{
+    struct btz_mcp_endpoint_options options = {.allow_legacy_sse = true};
+    struct btz_mcp_endpoint *endpoint = make_endpoint(options);
+
+    (void)state;
+    http(endpoint, 2, "GET", "/mcp", GET_FIELDS, "");
+    outs(endpoint);
+    btz_mcp_endpoint_end_streams(endpoint);
+    expect(endpoint, "2 end");
     assert_int_equal(btz_mcp_endpoint_sessions(endpoint), 0);
     btz_mcp_endpoint_free(endpoint);
 }
@@ -685,6 +739,8 @@ int main(void)
         cmocka_unit_test(waiting),
         cmocka_unit_test(resuming),
         cmocka_unit_test(foreign_events),
+        cmocka_unit_test(ids_after_answers),
+        cmocka_unit_test(no_get),
         cmocka_unit_test(fallen_out),
         cmocka_unit_test(lost_answer),
         cmocka_unit_test(duplicate_ids),
@@ -693,6 +749,7 @@ int main(void)
         cmocka_unit_test(asking),
         cmocka_unit_test(old_transport),
         cmocka_unit_test(old_transport_off),
+        cmocka_unit_test(old_transport_ends),
         cmocka_unit_test(both_eras),
     };
 

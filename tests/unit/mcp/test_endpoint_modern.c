@@ -384,6 +384,36 @@ static void cursors(void **state)
     btz_mcp_endpoint_free(endpoint);
 }
 
+/* A machine that was busy while the catalogue changed is not used again: its cursors would not be
+ * understood by the others. */
+static void cursors_of_busy_machines(void **state)
+{
+    struct btz_mcp_endpoint_options options = {.server.page_size = 1};
+    struct btz_mcp_endpoint *endpoint = make_endpoint(options);
+    const char *fields = V "Mcp-Method: tools/list\n";
+    char body[1024];
+    const char *at;
+    uint64_t handle;
+    uint64_t token;
+
+    (void)state;
+    POST(endpoint, 1, CALL_FIELDS, MODERN_CALL("1"));
+    token = take_event(endpoint, BTZ_MCP_SERVER_CALL, "a", &handle);
+    replace_catalogue(endpoint, "[{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"}},"
+                                "{\"name\":\"y\",\"inputSchema\":{\"type\":\"object\"}}]");
+    answer_call(endpoint, handle, token);
+    outs(endpoint);
+    http(endpoint, 2, "POST", "/mcp", with(POST_FIELDS, fields), MODERN("1", "tools/list", ""));
+    at = strstr(outs(endpoint), "nextCursor\":\"");
+    assert_non_null(at);
+    snprintf(body, sizeof(body), MODERN("1", "tools/list", ",\"cursor\":\"%.*s\""),
+             (int)strcspn(at + 13, "\""), at + 13);
+    POST(endpoint, 1, CALL_FIELDS, MODERN_CALL("1")); /* keeps that machine busy */
+    http(endpoint, 2, "POST", "/mcp", with(POST_FIELDS, fields), body);
+    assert_non_null(strstr(outs(endpoint), "\"tools\":[{\"name\":\"y\""));
+    btz_mcp_endpoint_free(endpoint);
+}
+
 /* A modern-only endpoint tells a legacy client what it serves. */
 static void only_modern(void **state)
 {
@@ -408,12 +438,19 @@ static void only_modern(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refusals_in_order), cmocka_unit_test(mirrored_arguments),
-        cmocka_unit_test(any_headers),       cmocka_unit_test(plain_answer),
-        cmocka_unit_test(equal_ids),         cmocka_unit_test(undeclared_capability),
-        cmocka_unit_test(streamed_answer),   cmocka_unit_test(closing_cancels),
-        cmocka_unit_test(notifications),     cmocka_unit_test(listening),
-        cmocka_unit_test(cursors),           cmocka_unit_test(only_modern),
+        cmocka_unit_test(refusals_in_order),
+        cmocka_unit_test(mirrored_arguments),
+        cmocka_unit_test(any_headers),
+        cmocka_unit_test(plain_answer),
+        cmocka_unit_test(equal_ids),
+        cmocka_unit_test(undeclared_capability),
+        cmocka_unit_test(streamed_answer),
+        cmocka_unit_test(closing_cancels),
+        cmocka_unit_test(notifications),
+        cmocka_unit_test(listening),
+        cmocka_unit_test(cursors),
+        cmocka_unit_test(only_modern),
+        cmocka_unit_test(cursors_of_busy_machines),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Every scenario, reference agent and revision: memory and pipes give the same trial. */
+/* Every scenario, reference agent and revision: memory, pipes and sockets give the same trial. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -38,6 +38,33 @@ static struct btz_trial *run(const struct btz_scenario *scenario, enum btz_mcp_r
     return trial;
 }
 
+static bool applies(const struct btz_scenario *s, enum btz_mcp_revision revision,
+                    enum btz_carrier carrier)
+{
+    return (btz_mcp_era_of(revision) == BTZ_MCP_MODERN ? s->modern : s->legacy) &&
+           (carrier == BTZ_CARRIER_STDIO ? s->stdio : s->http);
+}
+
+/* The trial over `carrier` and over memory; counts one more susceptible reader. */
+static void compare(const struct btz_scenario *s, enum btz_mcp_revision revision,
+                    enum btz_carrier carrier, int agent, size_t *susceptible)
+{
+    struct btz_trial *memory = run(s, revision, BTZ_CARRIER_MEMORY, (enum btz_llm_ref)agent);
+    struct btz_trial *other = run(s, revision, carrier, (enum btz_llm_ref)agent);
+    const struct btz_trial_record *a = btz_trial_record(memory);
+    const struct btz_trial_record *b = btz_trial_record(other);
+
+    if (a->outcome != b->outcome || a->utility != b->utility ||
+        !btz_hash_eq(&a->trajectory_hash, &b->trajectory_hash)) {
+        fail_msg("%.*s, revision %s, agent %d: memory and %s differ (%.*s)", BTZ_FMT(s->id),
+                 btz_mcp_revision_text(revision), agent, btz_carrier_name(carrier),
+                 BTZ_FMT(a->fault.len ? a->fault : b->fault));
+    }
+    *susceptible += a->outcome == BTZ_OUTCOME_SUSCEPTIBLE;
+    btz_trial_free(memory);
+    btz_trial_free(other);
+}
+
 static void equal_over_carriers(void **state)
 {
     static const enum btz_mcp_revision revisions[] = {BTZ_MCP_2024_11_05, BTZ_MCP_2025_03_26,
@@ -50,22 +77,12 @@ static void equal_over_carriers(void **state)
         const struct btz_scenario *s = btz_lab_scenario_at(lab, i);
 
         for (size_t r = 0; r < sizeof(revisions) / sizeof(revisions[0]); r++) {
-            for (int agent = BTZ_LLM_REF_FLOOR; agent <= BTZ_LLM_REF_NULL; agent++) {
-                struct btz_trial *memory =
-                    run(s, revisions[r], BTZ_CARRIER_MEMORY, (enum btz_llm_ref)agent);
-                struct btz_trial *stdio =
-                    run(s, revisions[r], BTZ_CARRIER_STDIO, (enum btz_llm_ref)agent);
-                const struct btz_trial_record *a = btz_trial_record(memory);
-                const struct btz_trial_record *b = btz_trial_record(stdio);
-
-                if (a->outcome != b->outcome || a->utility != b->utility ||
-                    !btz_hash_eq(&a->trajectory_hash, &b->trajectory_hash)) {
-                    fail_msg("%.*s, revision %s, agent %d differ", BTZ_FMT(s->id),
-                             btz_mcp_revision_text(revisions[r]), agent);
+            for (int c = BTZ_CARRIER_STDIO; s->memory && c <= BTZ_CARRIER_HTTP; c++) {
+                for (int agent = BTZ_LLM_REF_FLOOR;
+                     applies(s, revisions[r], (enum btz_carrier)c) && agent <= BTZ_LLM_REF_NULL;
+                     agent++) {
+                    compare(s, revisions[r], (enum btz_carrier)c, agent, &susceptible);
                 }
-                susceptible += a->outcome == BTZ_OUTCOME_SUSCEPTIBLE;
-                btz_trial_free(memory);
-                btz_trial_free(stdio);
             }
         }
     }
