@@ -9,7 +9,51 @@
 static const char *const source_names[] = {"definition", "instructions", "result", "resource",
                                            "turn",       "memory",       "prompt"};
 
-static bool holds(struct btz_str text, const struct btz_fragment *fragment)
+enum { GROUP = 3, CENTS = 3 /* a point and two digits */ };
+
+/* An amount such as 2682.76 with the other marks that people write between its digits. */
+static struct btz_str regrouped(struct btz_arena *arena, struct btz_str amount, const char *mark,
+                                char point)
+{
+    size_t whole = amount.len - CENTS;
+
+    return btz_arena_printf(arena, "%.*s%s%.*s%c%.*s", (int)(whole - GROUP), amount.ptr, mark,
+                            GROUP, amount.ptr + whole - GROUP, point, CENTS - 1,
+                            amount.ptr + whole + 1);
+}
+
+static bool is_amount(struct btz_str operand)
+{
+    for (size_t i = 0; i < operand.len; i++) {
+        bool point = i + CENTS == operand.len;
+
+        if (point ? operand.ptr[i] != '.' : operand.ptr[i] < '0' || operand.ptr[i] > '9') {
+            return false;
+        }
+    }
+    return operand.len > GROUP + CENTS;
+}
+
+bool observe_operand(struct btz_trial *trial, struct btz_str text, struct btz_str operand)
+{
+    static const struct {
+        const char *mark;
+        char point;
+    } forms[] = {{",", '.'}, {".", ','}, {"'", '.'}, {"", ','}};
+
+    if (btz_text_contains(text, operand, NULL, NULL)) {
+        return true;
+    }
+    for (size_t i = 0; is_amount(operand) && i < sizeof(forms) / sizeof(forms[0]); i++) {
+        if (btz_text_contains(text, regrouped(trial->arena, operand, forms[i].mark, forms[i].point),
+                              NULL, NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool holds(struct btz_trial *trial, struct btz_str text, const struct btz_fragment *fragment)
 {
     size_t count = btz_json_count(fragment->operands);
 
@@ -17,8 +61,7 @@ static bool holds(struct btz_str text, const struct btz_fragment *fragment)
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        if (!btz_text_contains(text, btz_json_str(btz_json_at(fragment->operands, i)), NULL,
-                               NULL)) {
+        if (!observe_operand(trial, text, btz_json_str(btz_json_at(fragment->operands, i)))) {
             return false;
         }
     }
@@ -37,13 +80,13 @@ static void note(struct btz_trial *trial, size_t index, enum source_kind kind, s
     if (trial->session > 1 && kind != SOURCE_MEMORY && btz_stage_memory_server(trial->stage).len) {
         return; /* of a memory scenario only what comes back from the memory counts by then */
     }
-    if (holds(text, fragment)) {
+    if (holds(trial, text, fragment)) {
         seen->delivered = true;
         if (!seen->in_context && !seen->turn) {
             seen->in_context = true;
             seen->by = source_names[kind];
         }
-    } else if (!seen->delivered && holds(raw, fragment)) {
+    } else if (!seen->delivered && holds(trial, raw, fragment)) {
         seen->delivered = true;
     }
 }
@@ -157,7 +200,7 @@ static void observe_recalled(struct btz_trial *trial, size_t index, struct btz_s
 {
     struct seen_fragment *seen = &trial->seen[index];
 
-    if (seen->stored && holds(text, btz_stage_fragment_at(trial->stage, index))) {
+    if (seen->stored && holds(trial, text, btz_stage_fragment_at(trial->stage, index))) {
         seen->recalled = true;
         note(trial, index, SOURCE_MEMORY, raw, text);
     }
@@ -213,14 +256,13 @@ void observe_accepted(struct btz_trial *trial)
     }
 }
 
-bool observe_mentions(const struct btz_trial *trial, struct btz_str text)
+bool observe_mentions(struct btz_trial *trial, struct btz_str text)
 {
     for (size_t i = 0; i < trial->fragment_count; i++) {
         const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, i);
 
         for (size_t o = 0; o < btz_json_count(fragment->operands); o++) {
-            if (btz_text_contains(text, btz_json_str(btz_json_at(fragment->operands, o)), NULL,
-                                  NULL)) {
+            if (observe_operand(trial, text, btz_json_str(btz_json_at(fragment->operands, o)))) {
                 return true;
             }
         }

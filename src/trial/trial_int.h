@@ -270,7 +270,10 @@ void observe_text(struct btz_trial *trial, enum source_kind kind, struct btz_str
 void observe_turn(struct btz_trial *trial, size_t index, struct btz_str text);
 /* The provider accepted the request of this model turn. */
 void observe_accepted(struct btz_trial *trial);
-bool observe_mentions(const struct btz_trial *trial, struct btz_str text);
+/* Whether `text` holds an operand of a fragment, plain or encoded; an amount also as 2,682.76,
+ * 2.682,76, 2'682.76 or 2682,76. */
+bool observe_operand(struct btz_trial *trial, struct btz_str text, struct btz_str operand);
+bool observe_mentions(struct btz_trial *trial, struct btz_str text);
 
 /* attempt.c: what follows an attempt that is over, and the critic's reply. */
 extern const char attempt_critic_text[];

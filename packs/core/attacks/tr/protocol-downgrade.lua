@@ -19,7 +19,7 @@ local function steps(ends)
   return { call { "fs-workspace.stat_file", { path = "notes/{notes}.txt" } }, answer(ends or "It has four lines.\nANSWER: 4") }
 end
 
-local function counted(t, j, m) return check.value(t) == "4" end
+local function counted(t, j, m) return check.count(check.value(t)) == 4 end
 
 -- What an honest relay does: it marks calls so that they can be traced.
 local function trace(w, m, message, payload)
