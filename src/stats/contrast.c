@@ -22,6 +22,7 @@ struct units {
 /* Sign patterns, each by the weighted mean of the variants it flips. */
 struct flips {
     double *mean;
+    double *scratch; /* as long */
     size_t count;
     double none;  /* patterns that flip nothing; the observed one is among them */
     double total; /* count + none */
@@ -232,29 +233,52 @@ static double p_of_shift(const struct flips *flips, double x, double sign)
 }
 
 /* The least (sign 1) or largest (sign -1) shift whose one-sided p passes alpha; NaN when every
- * shift's does. */
-static double limit(const struct units *units, const struct flips *flips, double alpha, double sign)
+ * shift's does. Bisection; each step drops the means that lie on the side it leaves, so that all
+ * steps together cost about two passes over them. */
+static double limit(const struct units *units, struct flips *flips, double alpha, double sign)
 {
     double enough = alpha * flips->total * (1 + 1e-12) - flips->none;
     double lo = -2 * units->largest - 1; /* times sign: no mean lies that far out */
     double hi = units->largest;
+    double *open = flips->scratch; /* the means, times sign, above lo and up to hi */
+    size_t count = flips->count;
+    double below = 0; /* how many lie up to lo */
 
     if (enough < 0) {
         return NAN;
     }
+    for (size_t i = 0; i < count; i++) {
+        open[i] = sign * flips->mean[i];
+    }
     for (int i = 0; i < BISECTIONS && hi - lo > 1e-14 * units->largest; i++) {
         double middle = lo + (hi - lo) / 2;
+        size_t low = 0;
+        size_t high = count;
 
-        if (count_to(flips, sign * middle + sign * flips->slack, sign) > enough) {
+        while (low < high) {
+            if (open[low] <= middle + flips->slack) {
+                low++;
+            } else {
+                double moved = open[low];
+
+                open[low] = open[--high];
+                open[high] = moved;
+            }
+        }
+        if (below + (double)low > enough) {
             hi = middle;
+            count = low;
         } else {
             lo = middle;
+            below += (double)low;
+            open += low;
+            count -= low;
         }
     }
     return sign * hi;
 }
 
-static void test(const struct units *units, const struct flips *flips,
+static void test(const struct units *units, struct flips *flips,
                  const struct btz_contrast_plan *plan, struct btz_contrast *out)
 {
     out->p_greater = p_of_shift(flips, 0, 1);
@@ -331,6 +355,7 @@ int btz_stats_contrast(const struct btz_pair *pairs, size_t pair_count,
         } else {
             enumerate(arena, &units, &flips);
         }
+        flips.scratch = btz_arena_array(arena, flips.count + 1, sizeof(double));
         flips.total = flips.none + (double)flips.count;
         test(&units, &flips, plan, &result);
     }
