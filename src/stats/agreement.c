@@ -35,8 +35,7 @@ static void kappa(const struct shares *s, double confidence, struct btz_agreemen
     double sum = 0;
     double last;
 
-    /* Also when rounding leaves a trace: the smallest true rest is about 1 / n. */
-    if (rest * s->n < 1e-6) {
+    if (rest <= 0) { /* exactly: the margins are 0 and 1 */
         out->kappa_interval = btz_stats_absent(BTZ_INTERVAL_NO_SPREAD);
         return;
     }

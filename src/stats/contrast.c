@@ -46,6 +46,19 @@ const char *btz_contrast_caution(const struct btz_contrast *contrast)
     return contrast->descriptive ? "descriptive: one attack" : "";
 }
 
+int btz_contrast_gate(const struct btz_contrast *rate, double adjusted_p, double alpha,
+                      const struct btz_contrast *utility, double margin_alpha, enum btz_gate out[2])
+{
+    bool possible =
+        utility->non_inferior == BTZ_MARGIN_SHOWN || utility->non_inferior == BTZ_MARGIN_NOT_SHOWN;
+    struct btz_gate_step steps[2] = {
+        {adjusted_p, alpha, rate->estimate < 0},
+        {possible ? utility->p_margin : NAN, margin_alpha, true},
+    };
+
+    return btz_family_gate(steps, 2, out);
+}
+
 static bool is_plan(const struct btz_contrast_plan *plan)
 {
     return btz_stats_is_confidence(plan->confidence) && plan->margin >= 0 && plan->margin <= 1 &&

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "stats/family.h"
 #include "stats/mean.h"
 
 /* All sign patterns are enumerated up to this many variants; beyond it they are drawn. */
@@ -98,6 +99,16 @@ struct btz_contrast {
 int btz_stats_contrast(const struct btz_pair *pairs, size_t pair_count,
                        const struct btz_contrast_plan *plan,
                        struct btz_contrast *out) BTZ_WARN_UNUSED;
+
+/* Superiority on attack success, then non-inferiority of clean utility, as a fixed sequence
+ * (family.h). `rate` is the contrast of attack success, defence first: passed when `adjusted_p`
+ * (its two-sided p, adjusted within the family) is at most `alpha` and the rate went down.
+ * `utility` is the contrast of clean utility, defence first, made with a margin: passed when
+ * p_margin is at most `margin_alpha`, not tested when that was not possible. Missing items only
+ * label a contrast, they do not close a gate. BTZ_EINVAL: a p or alpha out of range. */
+int btz_contrast_gate(const struct btz_contrast *rate, double adjusted_p, double alpha,
+                      const struct btz_contrast *utility, double margin_alpha,
+                      enum btz_gate out[2]) BTZ_WARN_UNUSED;
 
 /* "", or what a table must print beside the contrast ("unreliable: over 5% missing"). */
 const char *btz_contrast_caution(const struct btz_contrast *contrast);

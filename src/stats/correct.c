@@ -27,7 +27,7 @@ static struct btz_interval lang_reiczigel(const struct btz_count *judged,
     double shift = 2 * z * z * (p * v_se - (1 - p) * v_sp);
     double error = sqrt(q * (1 - q) / n + p * p * v_se + (1 - p) * (1 - p) * v_sp) / gain;
 
-    if (!(gain > 1e-9)) {
+    if (!(gain > 0)) {
         return btz_stats_absent(BTZ_INTERVAL_UNINFORMATIVE);
     }
     return (struct btz_interval){BTZ_INTERVAL_OK, cut(p + shift - z * error),
@@ -48,13 +48,11 @@ int btz_correct_rogan_gladen(const struct btz_count *judged, const struct btz_co
         double sp = btz_count_rate(rejections);
         double gain = btz_count_rate(hits) + sp - 1;
 
-        /* Rounding must not make 0.7 + 0.3 - 1 informative. */
-        if (gain > 1e-9) {
+        result.interval = gain > 0 ? lang_reiczigel(judged, hits, rejections, confidence)
+                                   : btz_stats_absent(BTZ_INTERVAL_UNINFORMATIVE);
+        if (result.interval.status == BTZ_INTERVAL_OK) {
             result.raw = (btz_count_rate(judged) + sp - 1) / gain;
             result.rate = cut(result.raw);
-            result.interval = lang_reiczigel(judged, hits, rejections, confidence);
-        } else {
-            result.interval = btz_stats_absent(BTZ_INTERVAL_UNINFORMATIVE);
         }
     }
     *out = result;

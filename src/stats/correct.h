@@ -5,7 +5,7 @@
 #include "stats/mean.h"
 
 struct btz_corrected {
-    double rate; /* cut to [0, 1]; NaN when the status of `interval` says that it is undefined */
+    double rate; /* cut to [0, 1]; NaN unless interval.status is OK */
     double raw;  /* not cut: outside [0, 1] judge and rates contradict each other */
     struct btz_interval interval;
 };
@@ -16,7 +16,7 @@ struct btz_corrected {
  * (2014, Prev. Vet. Med. 113, 13-22), which adds z^2 items to the first sample and two to each of
  * the others, moves the middle and takes the normal deviate.
  * NO_DATA: one of the three has no items. UNINFORMATIVE: Se + Sp <= 1, where the estimate has no
- * meaning, or not over 1 after the interval's own additions.
+ * meaning, or not over 1 once the interval's two items are added (too few labels to tell).
  * BTZ_EINVAL: a count or `confidence` is out of range. */
 int btz_correct_rogan_gladen(const struct btz_count *judged, const struct btz_count *hits,
                              const struct btz_count *rejections, double confidence,

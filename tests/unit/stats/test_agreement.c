@@ -183,6 +183,10 @@ static void rogan_gladen_is_undefined_for_a_judge_who_knows_nothing(void **state
     no_interval(got.interval, BTZ_INTERVAL_UNINFORMATIVE);
     assert_true(isnan(got.rate) && isnan(got.raw));
     no_interval(corrected(60, 200, 1, 10, 1, 10).interval, BTZ_INTERVAL_UNINFORMATIVE);
+    /* 1 + 1/100 is over 1, but 2/3 + 2/102 is not. */
+    got = corrected(60, 200, 1, 1, 1, 100);
+    no_interval(got.interval, BTZ_INTERVAL_UNINFORMATIVE);
+    assert_true(isnan(got.rate) && isnan(got.raw));
     no_interval(corrected(60, 200, 0, 0, 1, 10).interval, BTZ_INTERVAL_NO_DATA);
     no_interval(corrected(0, 0, 1, 1, 1, 10).interval, BTZ_INTERVAL_NO_DATA);
     got.rate = 7;

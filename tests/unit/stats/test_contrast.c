@@ -216,6 +216,11 @@ static void missing_limits_are_exact(void **state)
     pairs[0].first.missing = 6;
     got = contrast_of(pairs, 2, &plan);
     assert_true(got.many_missing && !got.unequal_missing);
+    pairs[0].first.missing = 5;
+    pairs[1].second.missing = 6;
+    got = contrast_of(pairs, 2, &plan);
+    assert_true(got.many_missing && !got.unequal_missing);
+    pairs[1].second.missing = 5;
     pairs[0].first.missing = 0;
     pairs[0].second.missing = 4;
     got = contrast_of(pairs, 2, &plan); /* 2.5% and 4.5%: exactly 2 points */
@@ -225,6 +230,41 @@ static void missing_limits_are_exact(void **state)
     assert_true(!got.many_missing && got.unequal_missing);
     assert_string_equal(btz_contrast_caution(&got),
                         "unreliable: missing differs by over 2 points between the arms");
+}
+
+static void superiority_opens_the_gate_to_non_inferiority(void **state)
+{
+    struct btz_contrast_plan plan = btz_contrast_plan_default();
+    struct btz_pair attack[6];  /* defended: fewer hits */
+    struct btz_pair utility[6]; /* about the same */
+    struct btz_contrast rate;
+    struct btz_contrast clean;
+    struct btz_contrast few;
+    enum btz_gate got[2];
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        attack[i] = (struct btz_pair){(uint32_t)i / 2, {(int64_t)i, 10, 0}, {9, 10, 0}};
+        utility[i] = (struct btz_pair){(uint32_t)i / 2, {90 + (int64_t)i, 100, 0}, {92, 100, 0}};
+    }
+    rate = contrast_of(attack, 6, &plan);
+    plan.margin = 0.05;
+    clean = contrast_of(utility, 6, &plan);
+    few = contrast_of(utility, 5, &plan);
+    assert_int_equal(clean.non_inferior, BTZ_MARGIN_SHOWN);
+    assert_int_equal(btz_contrast_gate(&rate, rate.p_two_sided, 0.05, &clean, 0.025, got), BTZ_OK);
+    assert_true(got[0] == BTZ_GATE_PASSED && got[1] == BTZ_GATE_PASSED);
+    /* Twice the p value, in a family of two: no claim on the second either. */
+    assert_int_equal(btz_contrast_gate(&rate, 2 * rate.p_two_sided, 0.05, &clean, 0.025, got),
+                     BTZ_OK);
+    assert_true(got[0] == BTZ_GATE_FAILED && got[1] == BTZ_GATE_NOT_TESTED);
+    assert_int_equal(btz_contrast_gate(&rate, rate.p_two_sided, 0.05, &few, 0.025, got), BTZ_OK);
+    assert_true(got[0] == BTZ_GATE_PASSED && got[1] == BTZ_GATE_NOT_TESTED);
+    /* A rate that went up is significant, but no success. */
+    rate.estimate = -rate.estimate;
+    assert_int_equal(btz_contrast_gate(&rate, rate.p_two_sided, 0.05, &clean, 0.025, got), BTZ_OK);
+    assert_true(got[0] == BTZ_GATE_FAILED && got[1] == BTZ_GATE_NOT_TESTED);
+    assert_int_equal(btz_contrast_gate(&rate, 1.5, 0.05, &clean, 0.025, got), BTZ_EINVAL);
 }
 
 static void contrast_without_data_or_with_nonsense(void **state)
@@ -383,6 +423,46 @@ static void rescaled_bootstrap_by_hand(void **state)
     close_to(got.interval.hi, (0 + 1 + 1.0) / 3, 1e-13);
 }
 
+static int compare_doubles(const void *left, const void *right)
+{
+    const double *a = left;
+    const double *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* 999 replicates at 90%: the 50th from either end (1 - 0.9 in binary is under 0.1, which must not
+ * make it the 49th). The replicates are drawn again here, with the same random numbers. */
+static void bootstrap_limits_are_order_statistics(void **state)
+{
+    struct btz_bootstrap_plan plan = {0.9, 77, 999};
+    struct btz_rng rng = btz_rng_of(77);
+    struct btz_stats_unit units[15];
+    struct btz_bootstrap got;
+    double replicates[999];
+
+    (void)state;
+    for (uint32_t i = 0; i < 15; i++) {
+        units[i] =
+            (struct btz_stats_unit){i / 5, {(7919 * i * i * i + 12347 * i) % 100003, 100003, 0}};
+    }
+    for (size_t r = 0; r < 999; r++) {
+        replicates[r] = 0;
+        for (size_t draw = 0; draw < 12; draw++) { /* four of each attack's five */
+            size_t i = draw / 4 * 5 + btz_rng_below(&rng, 5);
+
+            replicates[r] += btz_count_rate(&units[i].count) / 12;
+        }
+    }
+    qsort(replicates, 999, sizeof(double), compare_doubles);
+    assert_true(replicates[49] - replicates[48] > 1e-9 && replicates[50] - replicates[49] > 1e-9);
+    assert_true(replicates[949] - replicates[948] > 1e-9);
+    assert_true(replicates[950] - replicates[949] > 1e-9);
+    assert_int_equal(btz_bootstrap_surface(units, 15, &plan, &got), BTZ_OK);
+    within(got.interval.lo, replicates[49], 1e-12);
+    within(got.interval.hi, replicates[949], 1e-12);
+}
+
 static void cluster_bootstrap_needs_twenty_clusters(void **state)
 {
     struct btz_bootstrap_plan plan = {0.95, 5, 9999};
@@ -466,11 +546,13 @@ int main(void)
         cmocka_unit_test(equal_differences_have_a_test_but_no_interval),
         cmocka_unit_test(contrast_counts_what_is_missing),
         cmocka_unit_test(missing_limits_are_exact),
+        cmocka_unit_test(superiority_opens_the_gate_to_non_inferiority),
         cmocka_unit_test(contrast_without_data_or_with_nonsense),
         cmocka_unit_test(contrast_refuses_too_much_work),
         cmocka_unit_test(drawn_patterns_agree_with_all_patterns),
         cmocka_unit_test(limits_are_where_the_test_turns),
         cmocka_unit_test(rescaled_bootstrap_by_hand),
+        cmocka_unit_test(bootstrap_limits_are_order_statistics),
         cmocka_unit_test(cluster_bootstrap_needs_twenty_clusters),
         cmocka_unit_test(bootstrap_says_what_cannot_be_said),
     };

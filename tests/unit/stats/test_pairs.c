@@ -266,6 +266,9 @@ static void goals_are_met_by_the_one_sided_limit_only(void **state)
     assert_int_equal(got, BTZ_GOAL_POINT_ESTIMATE);
     assert_int_equal(btz_goal_check(0, &none, BTZ_GOAL_AT_MOST, 0.6, &got), BTZ_OK);
     assert_int_equal(got, BTZ_GOAL_POINT_ESTIMATE);
+    none.lo = none.hi = 0; /* whatever stands there, a limit that is not given does not count */
+    assert_int_equal(btz_goal_check(0, &none, BTZ_GOAL_AT_MOST, 0.6, &got), BTZ_OK);
+    assert_int_equal(got, BTZ_GOAL_POINT_ESTIMATE);
     assert_int_equal(btz_goal_check(NAN, &none, BTZ_GOAL_AT_MOST, 0.6, &got), BTZ_OK);
     assert_int_equal(got, BTZ_GOAL_NO_DATA);
     assert_int_equal(btz_goal_check(0, &none, BTZ_GOAL_AT_MOST, NAN, &got), BTZ_EINVAL);
