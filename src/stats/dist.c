@@ -8,6 +8,11 @@
 #define SOLVE_STEPS 2200 /* bisection over all doubles in [0, 1] ends within 1074 + 53 halvings */
 #define NEWTON_STEPS 500
 
+double btz_stats_normal_cdf(double z)
+{
+    return 0.5 * erfc(-z * M_SQRT1_2);
+}
+
 double btz_stats_normal_quantile(double p)
 {
     double tail = p < 0.5 ? p : 1 - p;
@@ -150,6 +155,42 @@ double btz_stats_beta_cdf(double x, double a, double b)
         return NAN;
     }
     return beta_cdf(x, 1 - x, a, b);
+}
+
+static bool is_binomial(double k, double n, double p)
+{
+    return n >= 0 && n < BTZ_STATS_SHAPE_MAX && n == floor(n) && p >= 0 && p <= 1 && !isnan(k);
+}
+
+double btz_stats_binomial_cdf(double k, double n, double p)
+{
+    double whole = floor(k);
+
+    if (!is_binomial(k, n, p)) {
+        return NAN;
+    }
+    if (whole < 0) {
+        return 0;
+    }
+    return whole >= n ? 1 : beta_cdf(1 - p, p, n - whole, whole + 1);
+}
+
+double btz_stats_binomial_point(double k, double n, double p)
+{
+    if (!is_binomial(k, n, p)) {
+        return NAN;
+    }
+    if (k < 0 || k > n || k != floor(k)) {
+        return 0;
+    }
+    if (p == 0 || p == 1) {
+        return k == (p == 0 ? 0 : n) ? 1 : 0;
+    }
+    if (k == 0 || k == n) { /* also n = 0 */
+        return exp(n * (k == 0 ? log1p(-p) : log(p)));
+    }
+    /* x^a y^b / B(a, b) = a b / (a + b) * C(a + b, a) x^a y^b. */
+    return beta_kernel(p, 1 - p, k, n - k) * n / (k * (n - k));
 }
 
 double btz_stats_beta_quantile(double p, double a, double b)

@@ -1,9 +1,9 @@
 #include "stats/interval.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "stats/dist.h"
+#include "stats/stats_int.h"
 
 const char *btz_interval_reason(enum btz_interval_status status)
 {
@@ -18,6 +18,18 @@ const char *btz_interval_reason(enum btz_interval_status status)
         return "needs at least 2 variants of every attack";
     case BTZ_INTERVAL_NO_SPREAD:
         return "no spread between variants";
+    case BTZ_INTERVAL_FEW_CLUSTERS:
+        return "needs at least 20 clusters";
+    case BTZ_INTERVAL_FEW_VARIANTS:
+        return "too few variants for this confidence";
+    case BTZ_INTERVAL_NO_DISCORDANT:
+        return "no pair differs";
+    case BTZ_INTERVAL_NO_VARIANCE:
+        return "estimated variance 0";
+    case BTZ_INTERVAL_UNINFORMATIVE:
+        return "sensitivity + specificity is not above 1";
+    case BTZ_INTERVAL_NO_LABELS:
+        return "a stratum has no human labels";
     }
     return "unknown reason";
 }
@@ -44,23 +56,13 @@ double btz_count_rate(const struct btz_count *count)
     return n > 0 ? (double)count->k / (double)n : NAN;
 }
 
-static struct btz_interval absent(enum btz_interval_status status)
-{
-    return (struct btz_interval){status, NAN, NAN};
-}
-
-static bool is_confidence(double confidence)
-{
-    return confidence > 0 && confidence < 1;
-}
-
 int btz_count_bounds(const struct btz_count *count, struct btz_interval *out)
 {
     if (btz_count_check(count) != BTZ_OK) {
         return BTZ_EINVAL;
     }
     if (count->planned == 0) {
-        *out = absent(BTZ_INTERVAL_NO_DATA);
+        *out = btz_stats_absent(BTZ_INTERVAL_NO_DATA);
         return BTZ_OK;
     }
     *out = (struct btz_interval){
@@ -90,11 +92,11 @@ int btz_stats_wilson_mean(double mean, int64_t n, double confidence, struct btz_
     double half;
 
     if (!(mean >= 0 && mean <= 1) || n < 0 || n > BTZ_STATS_COUNT_MAX ||
-        !is_confidence(confidence)) {
+        !btz_stats_is_confidence(confidence)) {
         return BTZ_EINVAL;
     }
     if (n == 0) {
-        *out = absent(BTZ_INTERVAL_NO_DATA);
+        *out = btz_stats_absent(BTZ_INTERVAL_NO_DATA);
         return BTZ_OK;
     }
     z = -btz_stats_normal_quantile((1 - confidence) / 2);
@@ -116,13 +118,13 @@ int btz_stats_clopper_pearson(const struct btz_count *count, double confidence,
     double k;
     double n;
 
-    if (btz_count_check(count) != BTZ_OK || !is_confidence(confidence)) {
+    if (btz_count_check(count) != BTZ_OK || !btz_stats_is_confidence(confidence)) {
         return BTZ_EINVAL;
     }
     k = (double)count->k;
     n = (double)btz_count_n(count);
     if (n == 0) {
-        *out = absent(BTZ_INTERVAL_NO_DATA);
+        *out = btz_stats_absent(BTZ_INTERVAL_NO_DATA);
         return BTZ_OK;
     }
     *out = (struct btz_interval){

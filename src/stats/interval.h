@@ -21,10 +21,16 @@ struct btz_count {
 
 enum btz_interval_status {
     BTZ_INTERVAL_OK,
-    BTZ_INTERVAL_NO_DATA,     /* nothing was seen (n = 0) */
-    BTZ_INTERVAL_FEW_ATTACKS, /* fewer than BTZ_STATS_MIN_ATTACKS attacks have data */
-    BTZ_INTERVAL_ONE_VARIANT, /* an attack has fewer than two variants with data */
-    BTZ_INTERVAL_NO_SPREAD    /* the variants do not differ within any attack: variance 0 */
+    BTZ_INTERVAL_NO_DATA,       /* nothing was seen (n = 0) */
+    BTZ_INTERVAL_FEW_ATTACKS,   /* fewer than BTZ_STATS_MIN_ATTACKS attacks have data */
+    BTZ_INTERVAL_ONE_VARIANT,   /* an attack has fewer than two variants with data */
+    BTZ_INTERVAL_NO_SPREAD,     /* the variants do not differ within any attack: variance 0 */
+    BTZ_INTERVAL_FEW_CLUSTERS,  /* fewer than BTZ_BOOTSTRAP_MIN_CLUSTERS clusters */
+    BTZ_INTERVAL_FEW_VARIANTS,  /* even the smallest attainable p value does not exclude anything */
+    BTZ_INTERVAL_NO_DISCORDANT, /* no pair differs */
+    BTZ_INTERVAL_NO_VARIANCE,   /* the estimated variance is 0, the true one hardly */
+    BTZ_INTERVAL_UNINFORMATIVE, /* sensitivity + specificity <= 1 */
+    BTZ_INTERVAL_NO_LABELS      /* a stratum has no human label */
 };
 
 struct btz_interval {

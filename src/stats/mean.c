@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "stats/dist.h"
+#include "stats/stats_int.h"
 
 /* Running sums over the attacks seen so far. */
 struct strata {
@@ -70,34 +71,6 @@ static void add_attack(const struct btz_stats_unit *units, size_t count, struct 
     }
 }
 
-static int check_units(const struct btz_stats_unit *units, size_t unit_count,
-                       struct btz_count *total)
-{
-    for (size_t i = 0; i < unit_count; i++) {
-        const struct btz_count *count = &units[i].count;
-        int rc = btz_count_check(count);
-
-        if (rc != BTZ_OK) {
-            return rc;
-        }
-        if (count->planned > BTZ_STATS_COUNT_MAX - total->planned) {
-            return BTZ_ELIMIT;
-        }
-        total->k += count->k;
-        total->planned += count->planned;
-        total->missing += count->missing;
-        /* The first unit of an attack must not follow a gap. */
-        if (i > 0 && units[i].attack != units[i - 1].attack) {
-            for (size_t j = 0; j < i; j++) {
-                if (units[j].attack == units[i].attack) {
-                    return BTZ_EINVAL;
-                }
-            }
-        }
-    }
-    return BTZ_OK;
-}
-
 static enum btz_interval_status interval_status(const struct strata *sums, size_t attacks)
 {
     if (attacks == 0) {
@@ -120,10 +93,10 @@ int btz_stats_surface_mean(const struct btz_stats_unit *units, size_t unit_count
     size_t first = 0;
     int rc;
 
-    if (!(confidence > 0 && confidence < 1)) {
+    if (!btz_stats_is_confidence(confidence)) {
         return BTZ_EINVAL;
     }
-    rc = check_units(units, unit_count, &mean.total);
+    rc = btz_stats_check_units(units, unit_count, &mean.total);
     if (rc != BTZ_OK) {
         return rc;
     }

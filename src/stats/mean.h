@@ -8,6 +8,9 @@
 
 #define BTZ_STATS_MIN_ATTACKS 3
 
+/* Most units (or pairs of them) in one call. */
+#define BTZ_STATS_UNITS_MAX 100000
+
 /* One variant with all its repetitions. */
 struct btz_stats_unit {
     uint32_t attack; /* any number that is the same for all variants of an attack */
@@ -39,7 +42,8 @@ struct btz_stats_mean {
  * The interval is not available below BTZ_STATS_MIN_ATTACKS attacks, when an attack has one variant
  * only, or when no attack has any spread. Units with planned = 0 are passed over.
  * BTZ_EINVAL: a count or `confidence` is out of range, or an attack's units are not adjacent.
- * BTZ_ELIMIT: the sum of the planned items passes BTZ_STATS_COUNT_MAX. */
+ * BTZ_ELIMIT: more than BTZ_STATS_UNITS_MAX units, or the sum of the planned items passes
+ * BTZ_STATS_COUNT_MAX. */
 int btz_stats_surface_mean(const struct btz_stats_unit *units, size_t unit_count, double confidence,
                            struct btz_stats_mean *out) BTZ_WARN_UNUSED;
 
