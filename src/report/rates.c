@@ -39,7 +39,7 @@ static struct btz_count utility_of(const struct tally *t)
 
 /* `missing` is the number of faults, also where the rate looks at a part of the trials only: a
  * fault hides on which side of that condition it would have fallen. */
-static struct btz_count count_of(enum rate_kind kind, const struct variant *v, bool below)
+struct btz_count rate_count(enum rate_kind kind, const struct variant *v, bool below)
 {
     const struct tally *t = &v->arm[ARM_ATTACK];
     int64_t faults = t->outcome[BTZ_STORE_FAULT];
@@ -118,7 +118,7 @@ int figure_fill(struct btz_arena *arena, struct row *const *rows, size_t count,
             for (const struct variant *v = rows[r]->first; v; v = v->next) {
                 units[n++] = (struct btz_stats_unit){
                     .attack = rows[r]->order,
-                    .count = count_of((enum rate_kind)kind, v, rows[r]->below)};
+                    .count = rate_count((enum rate_kind)kind, v, rows[r]->below)};
             }
         }
         rc = fill_rate(units, n, figure->attack.len > 0, &figure->rate[kind], err);

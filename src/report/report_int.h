@@ -149,6 +149,8 @@ int report_figures(struct btz_report *report, struct subject *s,
 
 /* ---- rates.c ---- */
 
+/* k, planned and missing of one variant. */
+struct btz_count rate_count(enum rate_kind kind, const struct variant *v, bool below);
 /* Fills `figure` from the rows; its names are set. Units of the intervals are the variants. */
 int figure_fill(struct btz_arena *arena, struct row *const *rows, size_t count,
                 struct figure *figure, struct btz_err *err) BTZ_WARN_UNUSED;

@@ -80,6 +80,9 @@ test('what the commands print fits', async () => {
     refused(`list-${what}`, [{ ...items[0], more: 1 }]);
     refused(`list-${what}`, [{}]);
   }
+  const compared = await output(0, 'compare', 'last');
+  valid('compare', compared);
+  refused('compare', changed(compared, (c) => { c.comparisons = []; }));
   valid('doctor', await output(0, 'doctor'));
   for (const scenario of [[], ['--scenario', 'tool-poisoning/v1']]) {
     const verdict = await output(4, 'arena', '--http', '127.0.0.1:0', '--time-limit', '1', ...scenario);

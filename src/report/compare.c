@@ -1,0 +1,256 @@
+#include "report/compare.h"
+
+#include <math.h>
+
+#include "report/compare_int.h"
+#include "stats/power.h"
+
+enum { POWER_STUDIES = 400 };
+/* Assumed by the power statement: correlation of a variant's repetitions, and the share of variants
+ * that are as hard in both arms. Printed beside it. */
+static const double power_spread = 0.3;
+static const double power_pairing = 0.5;
+
+/* Name of the only thing in which two subjects differ; NULL if there are several. */
+static const char *difference(const struct subject *a, const struct subject *b)
+{
+    const struct {
+        const char *name;
+        struct btz_str a, b;
+    } things[] = {{"model", a->model, b->model},
+                  {"architecture", a->architecture, b->architecture},
+                  {"defence", a->defence, b->defence},
+                  {"revision", a->revision, b->revision},
+                  {"host profile", a->host_profile, b->host_profile}};
+    const char *found = "run";
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++) {
+        if (!btz_str_eq(things[i].a, things[i].b)) {
+            found = things[i].name;
+            count++;
+        }
+    }
+    return count <= 1 ? found : NULL;
+}
+
+static const struct row *same_row(const struct subject *s, const struct row *like)
+{
+    for (size_t i = 0; i < s->row_count; i++) {
+        const struct row *row = s->rows[i];
+
+        if (!row->below && btz_str_eq(row->surface, like->surface) &&
+            btz_str_eq(row->attack, like->attack)) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+static const struct variant *same_variant(const struct row *row, struct btz_str name)
+{
+    const struct variant *v = row ? row->first : NULL;
+
+    while (v && !btz_str_eq(v->name, name)) {
+        v = v->next;
+    }
+    return v;
+}
+
+/* Pairs of one rate over the visible rows that belong to the line; returns how many. */
+static size_t pairs_of(const struct comparison *c, const struct line *line, enum rate_kind kind,
+                       struct btz_pair *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->first->row_count; i++) {
+        const struct row *row = c->first->rows[i];
+        const struct row *other = same_row(c->second, row);
+
+        if (row->below || (line->surface.len && !btz_str_eq(line->surface, row->surface)) ||
+            (line->attack.len && !btz_str_eq(line->attack, row->attack))) {
+            continue;
+        }
+        for (const struct variant *v = row->first; v; v = v->next) {
+            const struct variant *w = same_variant(other, v->name);
+
+            out[n].attack = row->order;
+            out[n].first = rate_count(kind, v, false);
+            out[n++].second = w ? rate_count(kind, w, false) : (struct btz_count){0, 0, 0};
+        }
+    }
+    return n;
+}
+
+static int fill_line(const struct comparison *c, struct line *line, struct btz_pair *pairs,
+                     struct btz_err *err)
+{
+    struct btz_contrast_plan plan = btz_contrast_plan_default();
+    size_t n = pairs_of(c, line, RATE_ASR, pairs);
+    int rc = btz_stats_contrast(pairs, n, &plan, &line->asr);
+
+    plan.margin = COMPARE_MARGIN;
+    n = pairs_of(c, line, RATE_CLEAN, pairs);
+    rc = rc == BTZ_OK ? btz_stats_contrast(pairs, n, &plan, &line->utility) : rc;
+    return rc == BTZ_OK ? rc
+                        : btz_err_set(err, rc, "the runs' counts contradict each other (%s)",
+                                      btz_code_name(rc));
+}
+
+static double detectable(const struct line *total)
+{
+    const struct btz_contrast *asr = &total->asr;
+    int64_t seen = btz_count_n(&asr->second_total);
+    struct btz_power_plan plan = {.attacks = (uint32_t)asr->attacks,
+                                  .spread = power_spread,
+                                  .pairing = power_pairing,
+                                  .alpha = 0.05,
+                                  .studies = POWER_STUDIES,
+                                  .seed = 1};
+    double effect = NAN;
+
+    if (asr->attacks == 0 || seen <= 0) {
+        return NAN;
+    }
+    plan.variants = (uint32_t)((asr->variants + asr->attacks / 2) / asr->attacks);
+    plan.repetitions = (uint32_t)((size_t)seen / asr->variants);
+    plan.repetitions = plan.repetitions ? plan.repetitions : 1;
+    plan.rate = btz_count_rate(&asr->second_total);
+    plan.effect = plan.rate > 0.5 ? -0.1 : 0.1; /* only its sign is used */
+    return btz_stats_power_detectable(&plan, 0.8, &effect, NULL) == BTZ_OK ? effect : NAN;
+}
+
+static int fill(struct btz_arena *arena, struct comparison *c, struct btz_err *err)
+{
+    struct subject *s = c->first;
+    struct btz_pair *pairs;
+    size_t variants = 0;
+    int rc = BTZ_OK;
+
+    for (size_t i = 0; i < s->row_count; i++) {
+        for (const struct variant *v = s->rows[i]->first; v; v = v->next) {
+            variants++;
+        }
+    }
+    pairs = btz_arena_array(arena, variants + 1, sizeof(*pairs));
+    c->lines = btz_arena_array(arena, 2 * s->row_count + 1, sizeof(*c->lines));
+    for (size_t i = 0; i < s->row_count; i++) {
+        if (!s->rows[i]->below) {
+            c->lines[c->count++] =
+                (struct line){.surface = s->rows[i]->surface, .attack = s->rows[i]->attack};
+        }
+    }
+    for (size_t i = 0, attacks = c->count; i < attacks; i++) {
+        if (i == 0 || !btz_str_eq(c->lines[i].surface, c->lines[i - 1].surface)) {
+            c->lines[c->count++] = (struct line){.surface = c->lines[i].surface};
+        }
+    }
+    c->lines[c->count++] = (struct line){.surface = BTZ_STR_NONE};
+    for (size_t i = 0; rc == BTZ_OK && i < c->count; i++) {
+        rc = fill_line(c, &c->lines[i], pairs, err);
+    }
+    if (rc == BTZ_OK) {
+        c->detectable = detectable(&c->lines[c->count - 1]);
+    }
+    return rc;
+}
+
+static const char *forbidden(const struct btz_report *a, const struct btz_report *b)
+{
+    static const struct {
+        const char *key, *what;
+    } things[] = {
+        {"pack_hash", "packs"}, {"prompt_hash", "prompts"}, {"host_profile", "host profiles"}};
+
+    for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++) {
+        if (!btz_str_eq(btz_json_str(btz_json_getz(a->card, things[i].key)),
+                        btz_json_str(btz_json_getz(b->card, things[i].key)))) {
+            return things[i].what;
+        }
+    }
+    return NULL;
+}
+
+static int adjust(struct btz_arena *arena, struct btz_compare *compare, struct btz_err *err)
+{
+    double *p = btz_arena_array(arena, compare->count, sizeof(*p));
+    size_t i = 0;
+    int rc;
+
+    for (struct comparison *c = compare->list; c; c = c->next) {
+        p[i++] = c->lines[c->count - 1].asr.p_two_sided;
+    }
+    rc = btz_family_holm(p, compare->count, p);
+    if (rc != BTZ_OK) {
+        return btz_err_set(err, rc, "too many comparisons for one family");
+    }
+    i = 0;
+    for (struct comparison *c = compare->list; c; c = c->next) {
+        c->adjusted = p[i++];
+    }
+    return BTZ_OK;
+}
+
+static int pair_up(struct btz_arena *arena, struct btz_compare *compare, struct btz_err *err)
+{
+    bool one_run = compare->first == compare->second;
+    struct comparison **last = &compare->list;
+
+    for (struct subject *a = compare->first->first; a; a = a->next) {
+        for (struct subject *b = one_run ? a->next : compare->second->first; b; b = b->next) {
+            const char *what = difference(a, b);
+            struct comparison *c;
+            int rc;
+
+            if (!what) {
+                continue;
+            }
+            c = BTZ_NEW(arena, struct comparison);
+            c->first = a;
+            c->second = b;
+            c->what = what;
+            *last = c;
+            last = &c->next;
+            compare->count++;
+            if ((rc = fill(arena, c, err)) != BTZ_OK) {
+                return rc;
+            }
+        }
+    }
+    return compare->count ? BTZ_OK
+                          : btz_err_set(err, BTZ_EUSAGE,
+                                        one_run ? "the run has no two subjects that differ in one "
+                                                  "thing only; name a second run"
+                                                : "no subject of one run differs from one of the "
+                                                  "other in one thing only");
+}
+
+int btz_compare_build(struct btz_store *store, int64_t first, int64_t second, bool force,
+                      struct btz_arena *arena, struct btz_compare **out, struct btz_err *err)
+{
+    struct btz_compare *compare = BTZ_NEW(arena, struct btz_compare);
+    int rc = btz_report_build(store, first, arena, &compare->first, err);
+
+    compare->second = compare->first;
+    if (rc == BTZ_OK && second != first) {
+        rc = btz_report_build(store, second, arena, &compare->second, err);
+    }
+    if (rc != BTZ_OK) {
+        return rc;
+    }
+    compare->forced = forbidden(compare->first, compare->second);
+    if (compare->forced && !force) {
+        return btz_err_set(err, BTZ_EDENIED,
+                           "the %s of the two runs differ, so a difference would not be that of "
+                           "what is compared; --force compares them all the same and says so",
+                           compare->forced);
+    }
+    rc = pair_up(arena, compare, err);
+    if (rc == BTZ_OK) {
+        rc = adjust(arena, compare, err);
+    }
+    if (rc == BTZ_OK) {
+        *out = compare;
+    }
+    return rc;
+}

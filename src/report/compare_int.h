@@ -1,0 +1,35 @@
+/* Inside: what a comparison is made of. */
+#ifndef BTZ_REPORT_COMPARE_INT_H
+#define BTZ_REPORT_COMPARE_INT_H
+
+#include "report/compare.h"
+#include "report/report_int.h"
+#include "stats/contrast.h"
+
+#define COMPARE_MARGIN 0.05 /* of clean utility: five points */
+
+/* One line: an attack, a surface, or all. */
+struct line {
+    struct btz_str surface, attack; /* none: over all */
+    struct btz_contrast asr;
+    struct btz_contrast utility; /* of the clean twins */
+};
+
+struct comparison {
+    struct subject *first, *second;
+    const char *what;   /* the one thing that differs; "run" if nothing does */
+    struct line *lines; /* attacks, surfaces, and last the total */
+    size_t count;
+    double adjusted;   /* p of the total's ASR, Holm over all comparisons */
+    double detectable; /* least change of the total's ASR with 80% power; NaN: none is */
+    struct comparison *next;
+};
+
+struct btz_compare {
+    struct btz_report *first, *second; /* equal for one run */
+    const char *forced;                /* what differs although it should not; NULL = nothing */
+    struct comparison *list;
+    size_t count;
+};
+
+#endif

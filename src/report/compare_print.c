@@ -1,0 +1,240 @@
+/* A comparison for people and as JSON. */
+#include <math.h>
+
+#include "report/compare_int.h"
+
+static struct btz_str points(struct btz_arena *arena, double share)
+{
+    return isnan(share) ? BTZ_STR("-") : btz_arena_printf(arena, "%+.1f", 100 * share);
+}
+
+static struct btz_str points_interval(struct btz_arena *arena, struct btz_interval i)
+{
+    return i.status != BTZ_INTERVAL_OK
+               ? BTZ_STR("-")
+               : btz_arena_printf(arena, "[%+.1f, %+.1f]", 100 * i.lo, 100 * i.hi);
+}
+
+static struct btz_str p_text(struct btz_arena *arena, double p)
+{
+    return isnan(p)     ? BTZ_STR("-")
+           : p < 0.0001 ? BTZ_STR("<0.0001")
+                        : btz_arena_printf(arena, "%.4f", p);
+}
+
+static void rate_cell(struct grid *grid, const struct btz_count *count)
+{
+    grid_printf(grid, BTZ_COLOUR_NONE, "%lld/%lld", (long long)count->k,
+                (long long)btz_count_n(count));
+}
+
+static struct btz_str note_of(const struct line *line)
+{
+    if (line->asr.descriptive) {
+        return BTZ_STR("");
+    }
+    if (line->asr.many_missing || line->asr.unequal_missing) {
+        return btz_str_of(btz_contrast_caution(&line->asr));
+    }
+    return line->asr.p_least > 0.05 ? BTZ_STR("too few variants for p < 0.05") : BTZ_STR("");
+}
+
+static void print_rates(const struct btz_compare *compare, const struct comparison *c,
+                        const struct btz_term *term, struct btz_buf *out)
+{
+    static const struct grid_column columns[] = {
+        {"attack success", BTZ_ALIGN_LEFT, false, NULL}, {"first", BTZ_ALIGN_RIGHT, false, NULL},
+        {"second", BTZ_ALIGN_RIGHT, false, NULL},        {"points", BTZ_ALIGN_RIGHT, false, NULL},
+        {"95% interval", BTZ_ALIGN_RIGHT, false, NULL},  {"p", BTZ_ALIGN_RIGHT, false, NULL},
+        {"missing", BTZ_ALIGN_RIGHT, true, NULL},        {"note", BTZ_ALIGN_LEFT, true, NULL}};
+    struct btz_arena *arena = compare->first->arena;
+    struct grid *grid = grid_new(arena, columns, sizeof(columns) / sizeof(columns[0]));
+
+    for (size_t i = 0; i < c->count; i++) {
+        const struct line *line = &c->lines[i];
+        const struct btz_contrast *asr = &line->asr;
+
+        if (i > 0 && !line->attack.len && c->lines[i - 1].attack.len) {
+            grid_rule(grid);
+        }
+        grid_cell(grid, BTZ_COLOUR_NONE,
+                  line->attack.len    ? line->attack
+                  : line->surface.len ? line->surface
+                                      : BTZ_STR("all"));
+        rate_cell(grid, &asr->first_total);
+        rate_cell(grid, &asr->second_total);
+        grid_cell(grid, BTZ_COLOUR_NONE, points(arena, asr->estimate));
+        grid_cell(grid, BTZ_COLOUR_NONE, points_interval(arena, asr->interval));
+        grid_cell(grid, BTZ_COLOUR_NONE,
+                  asr->descriptive ? BTZ_STR("descr.") : p_text(arena, asr->p_two_sided));
+        grid_printf(grid, BTZ_COLOUR_NONE, "%lld",
+                    (long long)(asr->first_total.missing + asr->second_total.missing));
+        grid_cell(grid, BTZ_COLOUR_NONE, note_of(line));
+    }
+    grid_print(grid,
+               btz_arena_printf(arena, "%.*s against %.*s (V)",
+                                BTZ_FMT(subject_label(compare->first, c->first)),
+                                BTZ_FMT(subject_label(compare->second, c->second))),
+               term, out);
+}
+
+static void print_verdict(const struct btz_compare *compare, const struct comparison *c,
+                          const struct btz_term *term, struct btz_buf *out)
+{
+    static const char *const margins[] = {"not asked", "shown", "not shown",
+                                          "not possible with so few variants"};
+    struct btz_arena *arena = compare->first->arena;
+    const struct line *total = &c->lines[c->count - 1];
+    const struct btz_contrast *utility = &total->utility;
+
+    lines_field(out, term, "differ in", btz_str_of(c->what));
+    lines_field(out, term, "adjusted p",
+                btz_arena_printf(arena, "%.*s (Holm over the %zu comparisons of this table)",
+                                 BTZ_FMT(p_text(arena, c->adjusted)), compare->count));
+    lines_field(out, term, "power",
+                isnan(c->detectable)
+                    ? BTZ_STR("underpowered: no change of attack success would be found with 80% "
+                              "power by so few variants")
+                    : btz_arena_printf(arena,
+                                       "80%% for a change of %.0f points or more; a smaller one "
+                                       "may go unseen",
+                                       100 * fabs(c->detectable)));
+    lines_field(
+        out, term, "clean utility",
+        btz_arena_printf(
+            arena,
+            "%lld/%lld against %lld/%lld, %.*s points; not worse by over 5 "
+            "points: %s",
+            (long long)utility->first_total.k, (long long)btz_count_n(&utility->first_total),
+            (long long)utility->second_total.k, (long long)btz_count_n(&utility->second_total),
+            BTZ_FMT(points(arena, utility->estimate)), margins[utility->non_inferior]));
+    (void)btz_buf_add_byte(out, '\n');
+}
+
+void btz_compare_print(const struct btz_compare *compare, const struct btz_term *term,
+                       struct btz_buf *out)
+{
+    (void)btz_buf_printf(out, "Comparison of run %s", compare->first->run.id);
+    if (compare->first != compare->second) {
+        (void)btz_buf_printf(out, " and run %s", compare->second->run.id);
+    }
+    (void)btz_buf_add_text(out, "\n");
+    if (compare->forced) {
+        lines_text(out, term, 2, BTZ_COLOUR_NONE,
+                   btz_arena_printf(compare->first->arena,
+                                    "FORCED: the %s of the runs differ. The differences below are "
+                                    "not those of one thing alone.",
+                                    compare->forced));
+    }
+    for (const struct comparison *c = compare->list; c; c = c->next) {
+        print_rates(compare, c, term, out);
+        print_verdict(compare, c, term, out);
+    }
+    lines_text(out, term, 0, BTZ_COLOUR_NONE,
+               BTZ_STR("Points are first minus second, the mean over attacks of the mean over "
+                       "variants. p: exact sign-flip test over variants, interval by inverting it; "
+                       "one attack alone is descriptive. "
+                       "Power assumes a correlation of 0.3 between repetitions of a variant and "
+                       "half of the variants equally hard in both. Inference is conditional on "
+                       "these attacks."));
+}
+
+static void set_number(struct btz_arena *arena, struct btz_json *object, const char *key,
+                       double value)
+{
+    if (isnan(value)) {
+        btz_json_setz(arena, object, key, btz_json_null(arena));
+    } else {
+        btz_json_setz(arena, object, key,
+                      btz_json_new_number(arena, btz_arena_printf(arena, "%.10g", value)));
+    }
+}
+
+static struct btz_json *count_json(struct btz_arena *arena, const struct btz_count *count)
+{
+    struct btz_json *out = btz_json_new_object(arena);
+
+    btz_json_set_int(arena, out, "k", count->k);
+    btz_json_set_int(arena, out, "n", btz_count_n(count));
+    btz_json_set_int(arena, out, "missing", count->missing);
+    return out;
+}
+
+static struct btz_json *contrast_json(struct btz_arena *arena, const struct btz_contrast *c)
+{
+    struct btz_json *out = btz_json_new_object(arena);
+    bool interval = c->interval.status == BTZ_INTERVAL_OK;
+
+    btz_json_setz(arena, out, "first", count_json(arena, &c->first_total));
+    btz_json_setz(arena, out, "second", count_json(arena, &c->second_total));
+    set_number(arena, out, "difference", c->estimate);
+    set_number(arena, out, "lo", interval ? c->interval.lo : NAN);
+    set_number(arena, out, "hi", interval ? c->interval.hi : NAN);
+    set_number(arena, out, "p", c->p_two_sided);
+    set_number(arena, out, "p_least", c->p_least);
+    btz_json_set_int(arena, out, "variants", (int64_t)c->variants);
+    btz_json_set_bool(arena, out, "descriptive", c->descriptive);
+    btz_json_set_strz(arena, out, "caution", btz_contrast_caution(c));
+    if (c->non_inferior != BTZ_MARGIN_NOT_ASKED) {
+        btz_json_set_bool(arena, out, "non_inferior", c->non_inferior == BTZ_MARGIN_SHOWN);
+        set_number(arena, out, "p_margin", c->p_margin);
+    }
+    return out;
+}
+
+static struct btz_json *subject_json(struct btz_arena *arena, const struct subject *s)
+{
+    struct btz_json *out = btz_json_new_object(arena);
+
+    btz_json_set_str(arena, out, "model", s->model);
+    btz_json_set_str(arena, out, "architecture", s->architecture);
+    btz_json_set_str(arena, out, "defence", s->defence);
+    btz_json_set_str(arena, out, "revision", s->revision);
+    btz_json_set_str(arena, out, "host_profile", s->host_profile);
+    return out;
+}
+
+static struct btz_json *comparison_json(struct btz_arena *arena, const struct comparison *c)
+{
+    struct btz_json *out = btz_json_new_object(arena);
+    struct btz_json *lines = btz_json_new_array(arena);
+
+    btz_json_set_strz(arena, out, "differ_in", c->what);
+    btz_json_setz(arena, out, "first", subject_json(arena, c->first));
+    btz_json_setz(arena, out, "second", subject_json(arena, c->second));
+    set_number(arena, out, "adjusted_p", c->adjusted);
+    set_number(arena, out, "detectable", c->detectable);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct line *line = &c->lines[i];
+        struct btz_json *item = btz_json_new_object(arena);
+
+        btz_json_setz(arena, item, "surface",
+                      line->surface.len ? btz_json_new_str(arena, line->surface)
+                                        : btz_json_null(arena));
+        btz_json_setz(arena, item, "attack",
+                      line->attack.len ? btz_json_new_str(arena, line->attack)
+                                       : btz_json_null(arena));
+        btz_json_setz(arena, item, "asr", contrast_json(arena, &line->asr));
+        btz_json_setz(arena, item, "clean_utility", contrast_json(arena, &line->utility));
+        btz_json_push(arena, lines, item);
+    }
+    btz_json_setz(arena, out, "lines", lines);
+    return out;
+}
+
+struct btz_json *btz_compare_json(const struct btz_compare *compare, struct btz_arena *arena)
+{
+    struct btz_json *out = btz_json_new_object(arena);
+    struct btz_json *list = btz_json_new_array(arena);
+
+    btz_json_set_strz(arena, out, "first", compare->first->run.id);
+    btz_json_set_strz(arena, out, "second", compare->second->run.id);
+    btz_json_setz(arena, out, "forced",
+                  compare->forced ? btz_json_new_strz(arena, compare->forced)
+                                  : btz_json_null(arena));
+    for (const struct comparison *c = compare->list; c; c = c->next) {
+        btz_json_push(arena, list, comparison_json(arena, c));
+    }
+    btz_json_setz(arena, out, "comparisons", list);
+    return out;
+}
