@@ -162,7 +162,17 @@ static void forget(struct btz_reference *reference)
     }
 }
 
-/* The reader looks at each part once; once all operands were seen it obeys. */
+static void look_at(struct btz_reference *reference, struct btz_str part)
+{
+    for (size_t o = 0; o < reference->operand_count; o++) {
+        struct operand *operand = &reference->operands[o];
+
+        operand->found = operand->found || btz_str_find(part, operand->escaped) >= 0;
+    }
+}
+
+/* The reader looks at each message once, and at the tools in each request, since a server may
+ * change its definitions within a conversation; once all operands were seen it obeys. */
 static void look(struct btz_reference *reference, const struct btz_str *parts, size_t count)
 {
     bool all = reference->operand_count > 0;
@@ -171,13 +181,11 @@ static void look(struct btz_reference *reference, const struct btz_str *parts, s
         forget(reference);
     }
 
+    if (reference->scanned > BTZ_LLM_PART_TOOLS) {
+        look_at(reference, parts[BTZ_LLM_PART_TOOLS]);
+    }
     for (; reference->scanned < count; reference->scanned++) {
-        for (size_t o = 0; o < reference->operand_count; o++) {
-            struct operand *operand = &reference->operands[o];
-
-            operand->found =
-                operand->found || btz_str_find(parts[reference->scanned], operand->escaped) >= 0;
-        }
+        look_at(reference, parts[reference->scanned]);
     }
     for (size_t o = 0; o < reference->operand_count; o++) {
         all = all && reference->operands[o].found;
