@@ -16,26 +16,77 @@ struct serving {
     uint64_t calls;
 };
 
+enum { VALUES_MAX = 100 }; /* of one message: specification, completion/complete */
+
+/* What the pack offers for an argument, as a CompleteResult. */
+static int complete(struct serving *s, const struct btz_mcp_server_event *event,
+                    struct btz_arena *arena, const struct btz_json **result, struct btz_err *err)
+{
+    bool prompt = event->ref == BTZ_MCP_REF_PROMPT;
+    struct btz_json *ref = btz_json_new_object(arena);
+    struct btz_json *shown = btz_json_new_array(arena);
+    struct btz_json *completion = btz_json_new_object(arena);
+    struct btz_json *out = btz_json_new_object(arena);
+    const struct btz_json *values = NULL;
+    int rc;
+
+    btz_json_set_strz(arena, ref, "type", prompt ? "ref/prompt" : "ref/resource");
+    btz_json_set_str(arena, ref, prompt ? "name" : "uri", event->name);
+    rc = btz_stage_complete(s->stage, 0, ref, event->argument, event->value, event->arguments,
+                            &values, err);
+    if (rc != BTZ_OK) {
+        return rc;
+    }
+    for (size_t i = 0; i < btz_json_count(values) && i < VALUES_MAX; i++) {
+        btz_json_push(arena, shown, btz_json_at(values, i));
+    }
+    btz_json_setz(arena, completion, "values", shown);
+    btz_json_set_int(arena, completion, "total", (int64_t)btz_json_count(values));
+    btz_json_set_bool(arena, completion, "hasMore", btz_json_count(values) > VALUES_MAX);
+    btz_json_setz(arena, out, "completion", completion);
+    *result = out;
+    return BTZ_OK;
+}
+
 static int answer_event(struct serving *s, const struct btz_mcp_server_event *event,
                         struct btz_err *err)
 {
+    struct btz_arena *arena;
     const struct btz_json *result = NULL;
+    bool filled = false; /* a refusal is a text for the peer */
     int rc = BTZ_OK;
 
     if (event->kind == BTZ_MCP_SERVER_CANCELLED) {
         return BTZ_OK;
     }
     s->calls++;
-    rc = event->kind == BTZ_MCP_SERVER_CALL
-             ? btz_stage_call(s->stage, 0, event->name, event->arguments, s->calls, &result, err)
-             : btz_stage_read(s->stage, 0, event->name, s->calls, &result, err);
-    if (rc == BTZ_ENOTFOUND) {
-        return btz_mcp_server_reply_error(s->machine, event->token, BTZ_MCP_E_PARAMS,
-                                          BTZ_STR("no such tool or resource"), NULL);
+    arena = btz_arena_new();
+    switch (event->kind) {
+    case BTZ_MCP_SERVER_CALL:
+        rc = btz_stage_call(s->stage, 0, event->name, event->arguments, s->calls, &result, err);
+        break;
+    case BTZ_MCP_SERVER_PROMPT:
+        filled = true;
+        rc = btz_stage_prompt(s->stage, 0, event->name, event->arguments, s->calls, &result, err);
+        break;
+    case BTZ_MCP_SERVER_COMPLETE:
+        filled = true;
+        rc = complete(s, event, arena, &result, err);
+        break;
+    default:
+        rc = btz_stage_read(s->stage, 0, event->name, s->calls, &result, err);
     }
-    return rc ? rc : btz_mcp_server_reply_result(s->machine, event->token, result, err);
+    if (rc == BTZ_ENOTFOUND || (rc == BTZ_EINVAL && filled)) {
+        rc = btz_mcp_server_reply_error(s->machine, event->token, BTZ_MCP_E_PARAMS,
+                                        rc == BTZ_EINVAL ? btz_str_of(err->msg)
+                                                         : BTZ_STR("there is nothing of that name"),
+                                        NULL);
+    } else if (rc == BTZ_OK) {
+        rc = btz_mcp_server_reply_result(s->machine, event->token, result, err);
+    }
+    btz_arena_free(arena);
+    return rc;
 }
-
 static int write_all(struct btz_str bytes)
 {
     while (bytes.len) {
@@ -105,12 +156,14 @@ static int make_machine(struct btz_context *context, struct serving *s, struct b
     const struct btz_stage_server *server = btz_stage_server_at(s->stage, 0);
     struct btz_json *info = btz_json_new_object(context->arena);
     struct btz_mcp_server_options options = {
-        .page_size = (size_t)btz_args_int(context->args, "page-size", 100)};
+        .page_size = (size_t)btz_args_int(context->args, "page-size", 100), .completions = true};
     struct btz_mcp_catalogue catalogue = {
         .server_info = info,
         .instructions = server->instructions.len ? server->instructions : BTZ_STR_NONE,
         .tools = server->tools,
         .resources = btz_json_count(server->resources) ? server->resources : NULL,
+        .templates = btz_json_count(server->templates) ? server->templates : NULL,
+        .prompts = btz_json_count(server->prompts) ? server->prompts : NULL,
     };
 
     btz_json_set_str(context->arena, info, "name", server->label);
