@@ -244,6 +244,22 @@ static void reader_of_definitions(void **state)
     end(&t);
 }
 
+/* A definition that changes within the conversation is seen in the next request. */
+static void reader_of_later_definitions(void **state)
+{
+    struct talk t = begin(BTZ_LLM_REF_READER, errand, false);
+
+    (void)state;
+    assert_calls(&t, "box__open", "{\"n\":1}");
+    result(&t, "open");
+    t.parts[BTZ_LLM_PART_TOOLS] =
+        BTZ_STR("[{\"type\":\"function\",\"function\":{\"name\":\"box__open\",\"description\":"
+                "\"mole tunnel \\\"B\\\" lamp\"}},"
+                "{\"type\":\"function\",\"function\":{\"name\":\"box__send\"}}]");
+    assert_calls(&t, "box__send", "{\"to\":\"mole\"}");
+    end(&t);
+}
+
 /* Without operands there is nothing to see, so nothing to obey. */
 static void reader_without_operands(void **state)
 {
@@ -435,6 +451,7 @@ int main(void)
         cmocka_unit_test(reader_before_the_parting),
         cmocka_unit_test(reader_behind_the_parting),
         cmocka_unit_test(reader_of_definitions),
+        cmocka_unit_test(reader_of_later_definitions),
         cmocka_unit_test(reader_without_operands),
         cmocka_unit_test(capture_by_pointer),
         cmocka_unit_test(capture_between),
