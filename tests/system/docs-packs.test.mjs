@@ -26,6 +26,7 @@ before(() => {
   take(page('add-a-server.md'), '## A whole example', 'servers/room-booking.lua');
   take(page('add-a-server.md'), '## The behaviour table', 'tests/room-booking.json');
   take(page('add-an-attack.md'), '## A whole small example', 'attacks/st/held-room.lua');
+  take(page('recipes.md'), '## The file', 'attacks/st/double-booking.lua');
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -34,9 +35,11 @@ const bartizan = (...args) => run('bartizan', ['--store', path.join(folder, 'sto
 test('the examples are certified', async () => {
   const done = await bartizan('selftest', '--json');
   assert.equal(done.code, 0, done.out + done.err);
-  const checks = JSON.parse(done.out).checks.filter((c) => c.scenario === 'held-room/v1');
-  assert.ok(checks.length > 20);
-  assert.ok(checks.filter((c) => !c.skipped).length > 20, JSON.stringify(checks.filter((c) => c.skipped)));
+  const scenarios = ['held-room/v1', 'double-booking/v1', 'double-booking/v2', 'double-booking/v3', 'double-booking/v4'];
+  for (const scenario of scenarios) {
+    const checks = JSON.parse(done.out).checks.filter((c) => c.scenario === scenario);
+    assert.ok(checks.filter((c) => !c.skipped).length > 20, scenario + JSON.stringify(checks.filter((c) => c.skipped)));
+  }
 });
 
 test('the behaviour table holds', async () => {
