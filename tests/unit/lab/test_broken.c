@@ -220,6 +220,8 @@ static const struct broken cases[] = {
      "variants[1].plan.obey: the last step of a whole plan is answer("},
     {"twin-plan-answers", "attacks/st/broken.lua", 25,
      "variants[1].twins.benign.plan: the plan has 2 answers for 1 user turns"},
+    {"misspelt-field", "attacks/st/broken.lua", 6,
+     "variants[1]: expected property \"success\"; \"succes\" is no property there"},
     {"no-turns", "attacks/st/broken.lua", 6,
      "variants[1].setting.turns: expected at least 1 items, got 0"},
     {"extends-broken-variant", "attacks/st/more.lua", 4,
