@@ -206,7 +206,7 @@ static int ensure_certified(struct btz_context *context, struct btz_study_option
         return btz_err_set(
             err, BTZ_EUSAGE,
             "%zu certification checks fail with these packs, so a table would mislead; "
-            "`bartizan selftest` names them",
+            "`bartizan selftest` with the same --pack names them and says why",
             failed);
     }
     return rc;

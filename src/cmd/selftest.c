@@ -75,6 +75,27 @@ static void add_suite(struct btz_context *context, const struct btz_json *suite,
     (void)btz_buf_add_text(out, ".\n");
 }
 
+/* Whether an earlier check of the same scenario failed with the same words. */
+static bool said_before(const struct btz_json *checks, size_t index)
+{
+    const struct btz_json *c = btz_json_at(checks, index);
+
+    for (size_t i = index; i-- > 0;) {
+        const struct btz_json *other = btz_json_at(checks, i);
+
+        if (!btz_str_eq(btz_json_str(btz_json_getz(other, "scenario")),
+                        btz_json_str(btz_json_getz(c, "scenario")))) {
+            return false; /* the checks of a scenario stand together */
+        }
+        if (!btz_json_bool(btz_json_getz(other, "passed"), false) &&
+            btz_str_eq(btz_json_str(btz_json_getz(other, "detail")),
+                       btz_json_str(btz_json_getz(c, "detail")))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int print_table(struct btz_context *context, struct btz_lab *lab,
                        const struct btz_json *report, struct btz_err *err)
 {
@@ -86,6 +107,7 @@ static int print_table(struct btz_context *context, struct btz_lab *lab,
     const struct btz_json *checks = btz_json_getz(report, "checks");
     struct btz_table *table = btz_table_new(columns, 5);
     struct btz_buf out;
+    size_t hidden = 0;
     int rc;
 
     btz_buf_init(&out, 64 * 1024 * 1024);
@@ -102,7 +124,9 @@ static int print_table(struct btz_context *context, struct btz_lab *lab,
         bool good = btz_json_bool(btz_json_getz(c, "passed"), false);
         bool skip = btz_json_bool(btz_json_getz(c, "skipped"), false);
 
-        if (!good || context->verbose) {
+        if (!good && !context->verbose && said_before(checks, i)) {
+            hidden++;
+        } else if (!good || context->verbose) {
             (void)btz_buf_printf(&out, "%s %.*s: %.*s%s%.*s\n",
                                  !good  ? "FAILED"
                                  : skip ? "n/a   "
@@ -112,6 +136,12 @@ static int print_table(struct btz_context *context, struct btz_lab *lab,
                                  good && !skip ? "" : ": ",
                                  BTZ_FMT(btz_json_str(btz_json_getz(c, "detail"))));
         }
+    }
+    if (hidden) {
+        (void)btz_buf_printf(&out,
+                             "%zu more checks failed with the same words as one above; --verbose "
+                             "shows them.\n",
+                             hidden);
     }
     add_suite(context, btz_json_getz(report, "suite"), &out);
     rc = btz_cmd_print(&out, err);

@@ -255,7 +255,7 @@ static const char *check_below(const struct server *server, struct btz_arena *ar
         struct tool *tool = btz_lab_tool_of(server, btz_json_str(btz_json_getz(at, "tool")));
 
         if (!tool) {
-            return "the server has no such tool";
+            return "the server has no such tool; `bartizan list tools` names them";
         }
         if (field.len == 0) {
             return "field is missing: name a field of the tool's definition, such as "

@@ -34,7 +34,7 @@ int btz_lab_attack_add(struct btz_lab *lab, struct script *script, struct btz_st
     if (!btz_lab_mapping_find(btz_json_str(btz_json_getz(script->data, "mapping")))) {
         return btz_lab_refuse(script, BTZ_STR("/mapping"), err,
                               "there is no such row of outside taxonomies; docs/packs/"
-                              "script-api.md lists them");
+                              "script-api.md lists them (Texts of an attack)");
     }
     for (size_t i = 0; i < lab->attack_count; i++) {
         if (!btz_str_eq(lab->attacks[i]->id, attack->id)) {
@@ -222,6 +222,36 @@ static int check_steps(struct checking *c, const struct btz_json *steps, struct 
     return check_texts(c, steps, pointer, false);
 }
 
+/* A change that comes after all turns, or in a session that there is not, never comes. */
+static int check_since(struct checking *c, const struct btz_json *fragment, struct btz_str path)
+{
+    const struct btz_json *since = btz_json_getz(fragment, "since");
+    const struct btz_json *at = btz_json_getz(fragment, "at");
+    size_t turns = btz_json_count(btz_json_getz(c->setting, "turns"));
+    int64_t turn = 0;
+    int64_t session = 0;
+    int64_t sessions = 1;
+
+    path = btz_arena_printf(c->lab->arena, "%.*s/since", BTZ_FMT(path));
+    if (since && !btz_json_getz(at, "field") && !btz_json_getz(at, "instructions")) {
+        return btz_lab_refuse(c->script, path, c->err,
+                              "only definitions change later: an address with field or "
+                              "instructions");
+    }
+    (void)btz_json_int64(btz_json_getz(c->setting, "sessions"), &sessions);
+    if (btz_json_int64(btz_json_getz(since, "turn"), &turn) && turn > (int64_t)turns) {
+        return btz_lab_refuse(c->script, path, c->err,
+                              "turn is the number of a user turn, and setting.turns has %zu",
+                              turns);
+    }
+    if (btz_json_int64(btz_json_getz(since, "session"), &session) && session > sessions) {
+        return btz_lab_refuse(c->script, path, c->err,
+                              "the setting has one session; a second needs sessions = 2 and "
+                              "second_session_turn");
+    }
+    return BTZ_OK;
+}
+
 static int check_payload(struct checking *c)
 {
     const struct btz_json *payload = btz_json_getz(c->card, "payload");
@@ -238,6 +268,7 @@ static int check_payload(struct checking *c)
         }
         btz_json_set(c->lab->arena, c->payload, id, btz_json_getz(fragment, "text"));
         code = btz_lab_address_check(c->lab, c->script, path, fragment, c->setting, c->err);
+        code = code != BTZ_OK ? code : check_since(c, fragment, path);
         if (code == BTZ_OK) {
             code = check_texts(c, btz_json_getz(fragment, "text"), below(c, "/payload/%zu/text", i),
                                false);
@@ -261,9 +292,44 @@ static int check_trigger(struct checking *c)
         return btz_lab_refuse(c->script, path, c->err, "the setting has no server \"%.*s\"",
                               BTZ_FMT(id));
     }
-    if (tool.len > 0 && (id.len == 0 || !btz_lab_tool_of(btz_lab_server_of(c->lab, id), tool))) {
+    if (tool.len > 0 && id.len == 0) {
         return btz_lab_refuse(c->script, path, c->err, "tool \"%.*s\" needs the server that has it",
                               BTZ_FMT(tool));
+    }
+    if (tool.len > 0 && !btz_lab_tool_of(btz_lab_server_of(c->lab, id), tool)) {
+        return btz_lab_refuse(c->script, path, c->err, "server %.*s has no tool \"%.*s\"",
+                              BTZ_FMT(id), BTZ_FMT(tool));
+    }
+    return BTZ_OK;
+}
+
+/* A whole plan ends with an answer and has one for each user turn; a turn that begins with "/" may
+ * be a command of the host's own, which gets none. Otherwise the agents of certification run out of
+ * steps, which looks like a model that gave up. */
+static int check_answers(struct checking *c, const struct btz_json *steps,
+                         const struct btz_json *turns, struct btz_str pointer)
+{
+    size_t count = btz_json_count(steps);
+    size_t answers = 0;
+    size_t commands = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        answers += btz_json_getz(btz_json_at(steps, i), "answer") != NULL;
+    }
+    for (size_t i = 0; i < btz_json_count(turns); i++) {
+        commands += btz_str_starts(btz_json_str(btz_json_at(turns, i)), BTZ_STR("/"));
+    }
+    if (count == 0 || !btz_json_getz(btz_json_at(steps, count - 1), "answer")) {
+        return btz_lab_refuse(
+            c->script, pointer, c->err,
+            "the last step of a whole plan is answer(\"...\"); for steps that are "
+            "put into the benign plan write insert_before_answer {...}");
+    }
+    if (answers > btz_json_count(turns) || answers + commands < btz_json_count(turns)) {
+        return btz_lab_refuse(
+            c->script, pointer, c->err,
+            "the plan has %zu answers for %zu user turns; each turn ends with one", answers,
+            btz_json_count(turns));
     }
     return BTZ_OK;
 }
@@ -291,6 +357,13 @@ static int check_twin(struct checking *c, const char *which)
         code = check_steps(c, btz_json_getz(twin, "plan"),
                            btz_arena_printf(c->lab->arena, "%s/plan", base.ptr));
     }
+    if (code == BTZ_OK && btz_json_getz(twin, "plan")) {
+        const struct btz_json *turns = btz_json_getz(twin, "turns");
+
+        code = check_answers(c, btz_json_getz(twin, "plan"),
+                             turns ? turns : btz_json_getz(c->setting, "turns"),
+                             btz_arena_printf(c->lab->arena, "%s/plan", base.ptr));
+    }
     return code;
 }
 
@@ -307,6 +380,14 @@ static int check_plans(struct checking *c)
     }
     if (code == BTZ_OK) {
         code = check_steps(c, btz_json_getz(c->card, "routes"), below(c, "/routes", 0));
+    }
+    if (code == BTZ_OK) {
+        code = check_answers(c, btz_json_getz(plan, "benign"), btz_json_getz(c->setting, "turns"),
+                             below(c, "/plan/benign", 0));
+    }
+    if (code == BTZ_OK && !inserted) {
+        code =
+            check_answers(c, obey, btz_json_getz(c->setting, "turns"), below(c, "/plan/obey", 0));
     }
     return code;
 }
@@ -325,7 +406,8 @@ static int check_names(struct checking *c)
         }
         if (!known) {
             return btz_lab_refuse(c->script, below(c, "/switches/%zu", i), c->err,
-                                  "there is no host-profile switch of that name");
+                                  "there is no host-profile switch of that name; "
+                                  "docs/internals/host-profiles.md lists them");
         }
     }
     for (size_t i = 0; i < btz_json_count(fires); i++) {
@@ -337,7 +419,8 @@ static int check_names(struct checking *c)
         }
         if (!known) {
             return btz_lab_refuse(c->script, below(c, "/cross_fires/%zu", i), c->err,
-                                  "there is no attack of that name");
+                                  "there is no attack of that name; `bartizan list attacks` "
+                                  "names them");
         }
     }
     return BTZ_OK;
@@ -400,6 +483,7 @@ static int functions(struct checking *c, struct variant *v)
                                          "utility(trajectory, journal, markers)",
                                          "oracle(trajectory, journal, markers)"};
     int *const refs[] = {&v->seed, &v->utility, &v->oracle};
+    const struct btz_json *payload = btz_json_getz(c->card, "payload");
 
     for (size_t i = 0; i < 3; i++) {
         struct btz_str name = btz_str_sub(btz_str_of(wanted[i]), 0, strcspn(wanted[i], "("));
@@ -415,6 +499,13 @@ static int functions(struct checking *c, struct variant *v)
     v->benign_utility = btz_lab_function(c->script, below(c, "/twins/benign/utility", 0));
     v->relay = btz_lab_function(c->script, below(c, "/relay", 0));
     v->benign_relay = btz_lab_function(c->script, below(c, "/twins/benign/relay", 0));
+    for (size_t i = 0; v->relay == BTZ_LUA_NONE && i < btz_json_count(payload); i++) {
+        if (btz_json_pointer(btz_json_at(payload, i), BTZ_STR("/at/wire"))) {
+            return btz_lab_refuse(c->script, below(c, "/payload/%zu/at", i), c->err,
+                                  "a fragment on the wire is put there by the variant's "
+                                  "relay(w, markers, message, payload), which is missing");
+        }
+    }
     return BTZ_OK;
 }
 

@@ -110,7 +110,7 @@ static int make_plan(lua_State *L)
 
 /* insert_before_answer { step, ... } becomes { insert_before_answer = list }. */
 /*@ insert_before_answer { step, ... }
- * The benign plan with these steps before its last answer. */
+ * The benign plan with these steps before its last answer, so in the last user turn. */
 static int make_insert(lua_State *L)
 {
     (void)same_table(L, INSERT);
@@ -127,7 +127,7 @@ static int make_insert(lua_State *L)
 
 /* answer(text) becomes { answer = text }. */
 /*@ answer(text)
- * The step of answering. */
+ * The step of answering, which ends a user turn. A whole plan has one for each. */
 static int make_answer(lua_State *L)
 {
     if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING) {
@@ -165,7 +165,9 @@ static int make_read(lua_State *L)
  * { call = { server =, tool =, args =, capture = } }. */
 /*@ call { "server.tool", { args }, capture = { name = { pointer = "/x/0" } } }
  * The step of calling a tool. What a capture keeps stands as `$name` in the texts of later
- * steps: `pointer` goes into the structured result, `after` and `before` cut from the text. */
+ * steps: `pointer` goes into the structured result, `after` and `before` cut from the text.
+ * `$base64:name`, `$hex:name`, `$reverse:name`, `$first:name` and `$second:name` are it encoded,
+ * reversed, and its halves. */
 static int make_call(lua_State *L)
 {
     const char *target;

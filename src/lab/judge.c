@@ -45,6 +45,29 @@ static int no_scenario(struct btz_err *err)
     return btz_err_set(err, BTZ_ESTATE, "the stage has no scenario, so nothing to judge by");
 }
 
+/* Whether an event of that id stands in the trajectory, or in the journal as entry or cause. */
+static bool there_is(int64_t id, const struct btz_json *trajectory, const struct btz_json *journal)
+{
+    static const char *const names[] = {"id", "event"};
+    int64_t found = 0;
+
+    for (size_t i = 0; i < btz_json_count(trajectory); i++) {
+        if (btz_json_int64(btz_json_getz(btz_json_at(trajectory, i), "id"), &found) &&
+            found == id) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < btz_json_count(journal); i++) {
+        for (size_t n = 0; n < 2; n++) {
+            if (btz_json_int64(btz_json_getz(btz_json_at(journal, i), names[n]), &found) &&
+                found == id) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 int btz_stage_oracle_of(struct btz_stage *stage, const struct btz_scenario *other,
                         const struct btz_json *markers, const struct btz_json *trajectory,
                         const struct btz_json *journal, struct btz_stage_verdict *out,
@@ -64,12 +87,15 @@ int btz_stage_oracle_of(struct btz_stage *stage, const struct btz_scenario *othe
 
         /* An act alone is one that was tried and had no effect; an effect alone had no actor. */
         if ((!act && !effect) || (act && !btz_json_int64(act, &verdict.act_event)) ||
-            (effect && !btz_json_int64(effect, &verdict.effect_event))) {
+            (effect && !btz_json_int64(effect, &verdict.effect_event)) ||
+            (act && !there_is(verdict.act_event, trajectory, journal)) ||
+            (effect && !there_is(verdict.effect_event, trajectory, journal))) {
             code =
                 btz_lab_refuse(variant->script,
                                btz_arena_printf(stage->arena, "%s/oracle", variant->path.ptr), err,
-                               "must return nil or { act = event id, effect = event id } with at "
-                               "least one of them");
+                               "must return nil or { act = id, effect = id } with at least one of "
+                               "them; an id is that of an event of the trajectory, or `id` or "
+                               "`event` of a journal entry");
             if (err) {
                 err->code = BTZ_EINTERNAL;
             }

@@ -56,6 +56,20 @@ static bool well_formed(const struct btz_json *list)
     return btz_json_is(list, BTZ_JSON_ARRAY) || btz_json_count(list) == 0;
 }
 
+/* An action has nothing but these, and one of them at least: a misspelt name would drop the message
+ * without a word. */
+static bool known_action(const struct btz_json *value)
+{
+    for (size_t i = 0; i < btz_json_count(value); i++) {
+        struct btz_str key = btz_json_key_at(value, i);
+
+        if (!btz_str_is(key, "forward") && !btz_str_is(key, "back") && !btz_str_is(key, "inject")) {
+            return false;
+        }
+    }
+    return btz_json_count(value) > 0;
+}
+
 int btz_stage_relay(struct btz_stage *stage, const struct btz_json *message, uint64_t event,
                     const struct btz_json **action, struct btz_err *err)
 {
@@ -77,13 +91,15 @@ int btz_stage_relay(struct btz_stage *stage, const struct btz_json *message, uin
     if (!value || btz_json_is(value, BTZ_JSON_NULL)) {
         return BTZ_OK;
     }
-    if (!btz_json_is(value, BTZ_JSON_OBJECT) || !well_formed(btz_json_getz(value, "forward")) ||
+    if (!btz_json_is(value, BTZ_JSON_OBJECT) || !known_action(value) ||
+        !well_formed(btz_json_getz(value, "forward")) ||
         !well_formed(btz_json_getz(value, "back")) ||
         !well_formed(btz_json_getz(value, "inject"))) {
-        code = btz_lab_refuse(
-            variant->script, btz_arena_printf(stage->arena, "%s/relay", variant->path.ptr), err,
-            "must return nil or { forward = list {...}, back = list {...} }, each item with a text "
-            "or a body");
+        code = btz_lab_refuse(variant->script,
+                              btz_arena_printf(stage->arena, "%s/relay", variant->path.ptr), err,
+                              "must return nil (let it pass) or { forward = list {...}, back = "
+                              "list {...} }, over HTTP "
+                              "also inject = list {...}, each item with either a text or a body");
         if (err) {
             err->code = BTZ_EINTERNAL;
         }

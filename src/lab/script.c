@@ -395,10 +395,32 @@ static void list_values(char *out, size_t size, const struct btz_json *values)
     }
 }
 
+/* A member that the same place must not have: what is missing may stand there misspelt. */
+static struct btz_str stranger(const struct btz_schema_report *report)
+{
+    const struct btz_schema_violation *first = &report->items[0];
+    struct btz_str parent;
+
+    for (size_t i = 1; i < report->count; i++) {
+        const struct btz_schema_violation *v = &report->items[i];
+
+        parent = btz_str_sub(v->path, 0, first->path.len);
+        if (btz_str_is(first->keyword, "required") && v->path.len > parent.len + 1 &&
+            btz_str_eq(parent, first->path) && v->path.ptr[parent.len] == '/' &&
+            btz_str_find(v->message, BTZ_STR("is not allowed; remove it")) >= 0 &&
+            btz_str_find(btz_str_sub(v->path, parent.len + 1, v->path.len), BTZ_STR("/")) < 0) {
+            return btz_str_sub(v->path, parent.len + 1, v->path.len);
+        }
+    }
+    return BTZ_STR_NONE;
+}
+
 /* The first violation, in words that fit pack files. */
-static int violation(struct load *load, const struct btz_schema_violation *v,
+static int violation(struct load *load, const struct btz_schema_report *report,
                      const struct btz_json *schema, struct btz_err *err)
 {
+    const struct btz_schema_violation *v = &report->items[0];
+    struct btz_str unknown = stranger(report);
     const struct btz_json *values = btz_json_pointer(schema, v->schema_path);
     char reason[400];
 
@@ -418,6 +440,9 @@ static int violation(struct load *load, const struct btz_schema_violation *v,
                path_matches("attack:/variants/#", load->kind, load->path)) {
         (void)snprintf(reason, sizeof(reason),
                        "expected either routes = { call {...}, ... } or single_route = \"reason\"");
+    } else if (unknown.len) {
+        (void)snprintf(reason, sizeof(reason), "%.*s; \"%.*s\" is no property there",
+                       BTZ_FMT(v->message), BTZ_FMT(btz_str_sub(unknown, 0, 100)));
     }
     return btz_lab_refuse(load->script, v->path, err, "%s", reason);
 }
@@ -432,8 +457,8 @@ static int check_data(struct load *load, struct btz_err *err)
                                 load->script->data, arena, &report);
 
     if (code == BTZ_EINVAL && report.count > 0) {
-        code = violation(load, &report.items[0],
-                         server ? lab->server_schema_json : lab->attack_schema_json, err);
+        code = violation(load, &report, server ? lab->server_schema_json : lab->attack_schema_json,
+                         err);
     } else if (code != BTZ_OK) {
         code =
             btz_lab_refuse(load->script, BTZ_STR(""), err, "the file is too large to be checked");

@@ -107,6 +107,29 @@ static const char *yes_no(bool value)
     return value ? "yes" : "no";
 }
 
+/* What most often explains a trial that was not as wanted: the first call or read that came back
+ * with an error, else an agent that could not go on. Empty if there is neither. */
+static struct btz_str hint(const struct btz_json *trajectory, struct btz_arena *arena)
+{
+    struct btz_str gave_up = BTZ_STR("I cannot go on: ");
+
+    for (size_t i = 0; i < btz_json_count(trajectory); i++) {
+        const struct btz_json *event = btz_json_at(trajectory, i);
+        struct btz_str what = btz_json_str(btz_json_getz(event, "tool"));
+        struct btz_str text = btz_str_sub(btz_json_str(btz_json_getz(event, "text")), 0, 200);
+
+        what = what.len ? what : btz_json_str(btz_json_getz(event, "uri"));
+        if (btz_json_bool(btz_json_getz(event, "is_error"), false)) {
+            return btz_arena_printf(arena, "; %.*s gave the error \"%.*s\"", BTZ_FMT(what),
+                                    BTZ_FMT(text));
+        }
+        if (btz_str_starts(text, gave_up)) {
+            return btz_arena_printf(arena, "; the agent ended with \"%.*s\"", BTZ_FMT(text));
+        }
+    }
+    return BTZ_STR("");
+}
+
 /* Empty if the trial was as wanted, else why not, in `arena`. */
 static struct btz_str differs(struct btz_lab *lab, const struct btz_scenario *scenario,
                               const struct setup *setup, struct wanted wanted,
@@ -127,9 +150,10 @@ static struct btz_str differs(struct btz_lab *lab, const struct btz_scenario *sc
 
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
             if (rows[i].wanted >= 0 && rows[i].is != (rows[i].wanted == 1) && detail.len == 0) {
-                detail = btz_arena_printf(arena, "%s: %s, expected %s (outcome %s)", rows[i].what,
-                                          yes_no(rows[i].is), yes_no(rows[i].wanted == 1),
-                                          btz_outcome_name(record->outcome));
+                detail = btz_arena_printf(
+                    arena, "%s: %s, expected %s (outcome %s)%.*s", rows[i].what, yes_no(rows[i].is),
+                    yes_no(rows[i].wanted == 1), btz_outcome_name(record->outcome),
+                    BTZ_FMT(hint(record->trajectory, arena)));
             }
         }
     }

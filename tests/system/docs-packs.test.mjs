@@ -9,18 +9,19 @@ import { ROOT, run } from './programs.mjs';
 
 let folder;
 let pack;
+let recipes;
 const page = (name) => readFileSync(path.join(ROOT, 'docs/packs', name), 'utf8');
 
 /** Files of the page that add a variant each, v2 and so on. */
 const EXTRA = ['held-room-memory', 'held-room-later', 'held-room-wire', 'held-room-command'];
 
 /** Writes the block of code that follows the first line that holds `mark`. */
-function take(text, mark, file) {
+function take(text, mark, file, into = pack) {
   const from = text.indexOf(mark);
   assert.ok(from >= 0, mark);
   const block = /```(?:lua|json)\n([\s\S]*?)```/.exec(text.slice(from));
-  mkdirSync(path.dirname(path.join(pack, file)), { recursive: true });
-  writeFileSync(path.join(pack, file), block[1]);
+  mkdirSync(path.dirname(path.join(into, file)), { recursive: true });
+  writeFileSync(path.join(into, file), block[1]);
 }
 
 before(() => {
@@ -32,20 +33,26 @@ before(() => {
   for (const name of EXTRA) {
     take(page('add-an-attack.md'), `\`my-pack/attacks/st/${name}.lua\``, `attacks/st/${name}.lua`);
   }
+  // The page of recipes is an example of its own: both would book by the same prompt.
+  recipes = path.join(folder, 'recipes');
+  take(page('add-a-server.md'), '## A whole example', 'servers/room-booking.lua', recipes);
+  take(page('recipes.md'), '## The file', 'attacks/st/double-booking.lua', recipes);
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const bartizan = (...args) => run('bartizan', ['--store', path.join(folder, 'store.db'), ...args, '--pack', pack], { timeout: 240000 });
 
-test('the examples are certified', async () => {
-  const done = await bartizan('selftest', '--json');
+async function certified(from, attack, count) {
+  const done = await run('bartizan', ['selftest', '--json', '--pack', from], { timeout: 240000 });
   assert.equal(done.code, 0, done.out + done.err);
-  for (let v = 1; v <= 1 + EXTRA.length; v++) {
-    const checks = JSON.parse(done.out).checks.filter((c) => c.scenario === `held-room/v${v}`);
-    assert.ok(checks.length > 20, `v${v}`);
+  for (let v = 1; v <= count; v++) {
+    const checks = JSON.parse(done.out).checks.filter((c) => c.scenario === `${attack}/v${v}`);
     assert.ok(checks.filter((c) => !c.skipped).length > 20, JSON.stringify(checks.filter((c) => c.skipped)));
   }
-});
+}
+
+test('the examples are certified', () => certified(pack, 'held-room', 1 + EXTRA.length));
+test('the recipes are certified', () => certified(recipes, 'double-booking', 4));
 
 test('the behaviour table holds', async () => {
   const done = await run('test_lab_extension', [], { env: { BTZ_TEST_PACK: pack } });

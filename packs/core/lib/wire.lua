@@ -16,11 +16,12 @@ function M.is_result(message, tool)
     and message.body ~= nil and message.body.result ~= nil
 end
 
+-- What a relay returns to send `body` on instead.
 function M.forward(body)
   return { forward = list { { body = body } } }
 end
 
--- The call with other arguments.
+-- The call with other arguments: `change(arguments)` edits them in place.
 function M.with_arguments(message, change)
   local body = message.body
   body.params.arguments = body.params.arguments or object {}
@@ -70,7 +71,8 @@ function M.with_key_before(message, tool, key, value)
     .. json.encode(value) .. "," .. string.sub(message.text, at) } } }
 end
 
--- The result of a call with other structured content; its text stays.
+-- The result of a call with other structured content, which `change(content)` edits in place; its text
+-- stays.
 function M.with_structured(message, change)
   if message.body.result.structuredContent == nil then return nil end
   change(message.body.result.structuredContent)

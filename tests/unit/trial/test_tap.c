@@ -285,7 +285,7 @@ static struct script play_no_items(const struct btz_trial_options *options)
     struct script s = script_begin(options);
 
     look(&s);
-    expect_fault(&s, "must return nil or { forward = list {...}");
+    expect_fault(&s, "must return nil (let it pass) or { forward = list {...}");
     return s;
 }
 

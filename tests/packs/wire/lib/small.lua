@@ -22,6 +22,19 @@ function M.setting(over)
   return s
 end
 
+-- Looks once, then answers each turn that is not the host's own.
+function M.honest(turns)
+  local steps = { call { "depot.look", { bin = "errand" } }, answer("Done.") }
+  local answered = true -- the first of them
+  for i = 1, #turns do
+    if turns[i]:sub(1, 1) ~= "/" then
+      if not answered then steps[#steps + 1] = answer("Done.") end
+      answered = false
+    end
+  end
+  return plan(steps)
+end
+
 function M.small(id, over)
   local v = {
     id = id, boundary = "V", revisions = { "legacy", "modern" }, carriers = { "memory", "stdio", "http" },
@@ -48,6 +61,7 @@ function M.small(id, over)
     twins = { clean = { texts = { order = "Lunch is at noon." } }, benign = { texts = { order = "Turn off the light." } } },
   }
   for key, value in pairs(over or {}) do v[key] = value end
+  if not (over or {}).plan then v.plan.benign = M.honest(v.setting.turns) end
   return variant(v)
 end
 
