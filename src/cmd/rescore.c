@@ -99,7 +99,7 @@ static int judge_all(struct rescore *r, struct btz_err *err)
     int64_t failed = 0;
     int rc = rescore_judges(r, err);
 
-    if (rc == BTZ_OK) {
+    if (rc == BTZ_OK && r->run.no) {
         rc = rescore_items(r, err);
     }
     if (rc == BTZ_OK) {
@@ -108,12 +108,18 @@ static int judge_all(struct rescore *r, struct btz_err *err)
     if (rc == BTZ_OK) {
         rc = btz_net_loop_catch_signals(loop, err);
     }
+    if (rc == BTZ_OK && !r->run.no) {
+        rc = rescore_certify(r, loop, err);
+        btz_net_loop_free(loop);
+        return rc;
+    }
     if (rc == BTZ_OK) {
         btz_cmd_note(r->context, "run %s: %zu trials to judge, %zu different requests", r->run.id,
                      r->item_count, r->group_count);
     }
     for (size_t i = 0; rc == BTZ_OK && i < r->judge_count; i++) {
-        rc = rescore_ask(r, i, loop, err);
+        rc = rescore_note_certified(r, &r->judges[i], err);
+        rc = rc ? rc : rescore_ask(r, i, loop, err);
         if (rc >= 0) {
             note_judge(r, &r->judges[i]);
         }
@@ -159,6 +165,11 @@ static int check_use(struct btz_context *context, struct btz_err *err)
 
     for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
         given += btz_args_has(context->args, tasks[i]);
+    }
+    if (btz_args_flag(context->args, "certify") &&
+        (given != 1 || !btz_args_has(context->args, "judge") || btz_args_count(context->args))) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--certify goes with --judge alone: it makes its own trials");
     }
     if (given != 1) {
         return btz_err_set(err, BTZ_EUSAGE,
@@ -208,7 +219,7 @@ static int run(struct btz_context *context, struct btz_err *err)
     if (rc == BTZ_OK) {
         rc = btz_cmd_store(context, reads ? BTZ_STORE_READ : BTZ_STORE_WRITE, &r.store, err);
     }
-    if (rc == BTZ_OK) {
+    if (rc == BTZ_OK && !btz_args_flag(context->args, "certify")) {
         rc = btz_store_run_find(r.store, btz_str_of(reference), context->arena, &r.run, err);
     }
     if (rc == BTZ_OK) {
@@ -224,6 +235,8 @@ static int run(struct btz_context *context, struct btz_err *err)
 static const struct btz_option options[] = {
     {"judge", 'j', BTZ_OPTION_LIST, "MODEL",
      "ask this model: openai:NAME@http://HOST:PORT/v1, openai:NAME, or local", 0, 0},
+    {"certify", 0, BTZ_OPTION_FLAG, NULL,
+     "measure the judge on traces of known truth, made by reference agents", 0, 0},
     {"labels", 0, BTZ_OPTION_TEXT, "FILE", "take labels of people: trial,success,labeller", 0, 0},
     {"label-sheet", 0, BTZ_OPTION_TEXT, "FILE", "write a sheet for labels of people", 0, 0},
     {"sample", 0, BTZ_OPTION_INT, "N", "trials on the sheet, drawn by --seed (default 50)", 1,
@@ -241,11 +254,13 @@ static const struct btz_option options[] = {
     {"key-for", 0, BTZ_OPTION_LIST, "HOST:PORT", "send the key to this host too", 0, 0},
     {NULL, 0, BTZ_OPTION_FLAG, NULL, NULL, 0, 0},
 };
-static const char *const usage[] = {"[RUN] --judge MODEL...", "[RUN] --label-sheet FILE",
-                                    "[RUN] --labels FILE", "[RUN] --trace N", NULL};
+static const char *const usage[] = {"[RUN] --judge MODEL...",   "--certify --judge MODEL...",
+                                    "[RUN] --label-sheet FILE", "[RUN] --labels FILE",
+                                    "[RUN] --trace N",          NULL};
 static const char *const examples[] = {
     "bartizan rescore last --judge openai:NAME@http://127.0.0.1:8080/v1",
     "bartizan rescore last --judge local --attack tool-poisoning --limit 20",
+    "bartizan rescore --certify --judge openai:NAME@http://127.0.0.1:8080/v1",
     "bartizan rescore RUN --label-sheet sheet.csv --sample 40",
     "bartizan rescore RUN --labels sheet.csv",
     NULL,

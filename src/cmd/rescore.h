@@ -50,7 +50,7 @@ struct rescore {
     struct btz_store *store;
     struct btz_lab *lab;
     struct btz_judge *judge;
-    struct btz_store_run run;
+    struct btz_store_run run; /* no = 0: none, for --certify */
     bool all_arms;
     struct rescore_judge *judges;
     size_t judge_count;
@@ -79,6 +79,15 @@ bool rescore_wants(const struct rescore *r, const struct btz_store_row *row);
 
 /* Asks one judge about everything it has not judged. BTZ_EXIT_INTERRUPTED after a signal. */
 int rescore_ask(struct rescore *r, size_t judge, struct btz_net_loop *loop, struct btz_err *err);
+
+/* ---- rescore_gold.c ---- */
+
+/* Asks the judges about traces of known truth, prints and keeps sensitivity and specificity.
+ * BTZ_EXIT_FAILED if a judge could not be measured or tells nothing; BTZ_EXIT_INTERRUPTED. */
+int rescore_certify(struct rescore *r, struct btz_net_loop *loop, struct btz_err *err);
+/* Notes what is kept of that for this program, packs, prompt and judge. */
+int rescore_note_certified(struct rescore *r, const struct rescore_judge *judge,
+                           struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* ---- rescore_labels.c ---- */
 

@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include "cmd/rescore.h"
-#include "study/study.h"
 
 /* ---- judges ---- */
 
@@ -110,9 +109,12 @@ int rescore_judges(struct rescore *r, struct btz_err *err)
     struct btz_context *context = r->context;
     struct btz_str *references = btz_cmd_values(context, "judge", &r->judge_count);
     const struct btz_json *card = NULL;
-    struct btz_str text;
-    int rc = btz_store_provenance(r->store, r->run.no, context->arena, &text, err);
+    struct btz_str text = BTZ_STR("{}");
+    int rc = BTZ_OK;
 
+    if (r->run.no) {
+        rc = btz_store_provenance(r->store, r->run.no, context->arena, &text, err);
+    }
     if (rc == BTZ_OK) {
         rc = btz_json_parse(context->arena, text, NULL, &card, err);
     }

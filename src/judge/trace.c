@@ -131,7 +131,8 @@ static void add_event(struct btz_arena *arena, struct btz_buf *out, size_t i,
 
     if (!p) {
         heading(out, i, e, btz_arena_cstr(arena, kind));
-        add_lines(out, e->payload);
+        /* The request must hold these very bytes, so they are made what JSON can carry. */
+        add_lines(out, btz_json_str(btz_json_new_str(arena, e->payload)));
     } else if (add_text_event(out, i, e, p)) {
         return;
     } else if (e->layer == BTZ_STORE_HOST && btz_str_is(kind, "tools")) {
