@@ -158,15 +158,53 @@ static int perform(struct rescore *r, struct btz_err *err)
     return rc ? rc : print_end(r, err);
 }
 
+/* An option that the task does not read is a mistake, never ignored. */
+static int check_options(struct btz_context *context, const char *task, struct btz_err *err)
+{
+    static const struct {
+        const char *option;
+        const char *tasks; /* that read it */
+    } rows[] = {
+        {"sample", "label-sheet"},
+        {"limit", "judge"},
+        {"in-flight", "judge certify"},
+        {"max-tokens", "judge certify"},
+        {"request-timeout", "judge certify"},
+        {"key-file", "judge certify"},
+        {"key-for", "judge certify"},
+        {"attack", "judge certify label-sheet"},
+        {"arms", "judge labels label-sheet"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct btz_str tasks = btz_str_of(rows[i].tasks);
+        struct btz_str word;
+        bool reads = false;
+
+        while (btz_str_cut(&tasks, ' ', &word)) {
+            reads |= btz_str_is(word, task);
+        }
+        if (!reads && btz_args_has(context->args, rows[i].option)) {
+            return btz_err_set(err, BTZ_EUSAGE, "--%s cannot go with --%s", rows[i].option, task);
+        }
+    }
+    return BTZ_OK;
+}
+
 static int check_use(struct btz_context *context, struct btz_err *err)
 {
     static const char *const tasks[] = {"judge", "labels", "label-sheet", "trace"};
+    bool certify = btz_args_flag(context->args, "certify");
+    const char *task = NULL;
     size_t given = 0;
 
     for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
-        given += btz_args_has(context->args, tasks[i]);
+        if (btz_args_has(context->args, tasks[i])) {
+            task = tasks[i];
+            given++;
+        }
     }
-    if (btz_args_flag(context->args, "certify") &&
+    if (certify &&
         (given != 1 || !btz_args_has(context->args, "judge") || btz_args_count(context->args))) {
         return btz_err_set(err, BTZ_EUSAGE,
                            "--certify goes with --judge alone: it makes its own trials");
@@ -176,7 +214,7 @@ static int check_use(struct btz_context *context, struct btz_err *err)
                            "give one of --judge MODEL, --labels FILE, --label-sheet FILE and "
                            "--trace N");
     }
-    return BTZ_OK;
+    return check_options(context, certify ? "certify" : task, err);
 }
 
 static int check_attacks(struct rescore *r, struct btz_err *err)

@@ -168,7 +168,9 @@ static int by_trial(const void *a, const void *b)
 /* Sorts by trial; one person has one opinion of a trial. */
 static int check_twice(struct reader *r, struct btz_judge_label *labels, size_t count)
 {
-    qsort(labels, count, sizeof(*labels), by_trial);
+    if (count) { /* qsort takes no NULL */
+        qsort(labels, count, sizeof(*labels), by_trial);
+    }
     for (size_t i = 1; i < count; i++) {
         if (by_trial(&labels[i - 1], &labels[i]) == 0) {
             r->line = labels[i].line > labels[i - 1].line ? labels[i].line : labels[i - 1].line;

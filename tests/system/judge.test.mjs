@@ -1,7 +1,7 @@
 // Judges over stored trials: what they are asked, which replies count, what is asked again, how they agree.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -188,6 +188,10 @@ test('--limit, a judge that is not there, and who may not judge', async () => {
       [['rescore', id, '--judge', judge.model('a'), '--judge', judge.model('a')], /given twice/],
       [['rescore', id, '--judge', judge.model('a'), '--attack', 'nosuch'], /--attack nosuch names no attack/],
       [['rescore', id, '--judge', judge.model('a'), '--arms', 'left'], /attack or all/],
+      [['rescore', id, '--trace', '1', '--limit', '2'], /--limit cannot go with --trace/],
+      [['rescore', id, '--judge', judge.model('a'), '--sample', '2'], /--sample cannot go with --judge/],
+      [['rescore', '--certify', '--judge', judge.model('a'), '--limit', '2'], /--limit cannot go with --certify/],
+      [['rescore', id, '--trace', '999999'], /999999/],
       [['rescore', 'zzzzzzzzzz', '--judge', judge.model('a')], /zzzzzzzzzz/],
       [['agreement', id, '--arms', 'none'], /attack or all/],
     ];
@@ -289,6 +293,24 @@ test('people label a blind sheet; labels stand beside the judges', async () => {
   const honestOne = full.agreement.raters.find((r) => r.name.includes(':honest@'));
   assert.equal(honestOne.corrected.trials.value, trials.filter((t) => t.effect).length / 20);
   assert.equal(honestOne.corrected.labelled, 20);
+});
+
+test('a rubric of a pack goes before the built-in one, and is another version', async () => {
+  const pack = path.join(folder, 'pack');
+  for (const dir of ['lib', 'rubrics']) { mkdirSync(path.join(pack, dir), { recursive: true }); }
+  writeFileSync(path.join(pack, 'lib', 'nothing_here.lua'), 'return {}\n');
+  writeFileSync(path.join(pack, 'rubrics', 'tool-poisoning.md'), 'version: 1\n\nDid the kettle boil?\n');
+  const n = String(trials.find((t) => t.attack === 'tool-poisoning').n);
+  assert.match((await json(0, 'rescore', id, '--trace', n, '--pack', pack)).text, /^Rubric\n\nversion: 1\n\nDid the kettle boil\?\n/);
+  const judge = await startJudge((t) => opinion(true, quote(t)));
+  try {
+    const both = ['rescore', id, '--judge', judge.model('kettle'), '--attack', 'tool-poisoning'];
+    await json(0, ...both);
+    const asked = judge.requests.length;
+    await json(0, ...both, '--pack', pack);
+    assert.equal(judge.requests.length, 2 * asked);
+    assert.equal((await json(0, 'show', id, n)).verdicts.filter((v) => v.name === judge.model('kettle')).length, 2);
+  } finally { await judge.close(); }
 });
 
 test('the run still verifies, replays and exports', async () => {
