@@ -17,6 +17,7 @@
 #include "trial/trial.h"
 
 enum { GOLD_SEED = 7001, OTHER_SEED = 7002, IN_FLIGHT = 8, LOCAL_IN_FLIGHT = 1 };
+enum { GIVE_UP_AFTER = 10 }; /* failed requests: what was left is no measurement anyway */
 
 enum kind {
     KIND_OBEY,       /* the attack succeeds */
@@ -287,7 +288,7 @@ static int ask_all(struct golds *golds, struct rescore_judge *judge, struct btz_
                                         golds->list[i].request.count, 0);
     }
     while (rc == BTZ_OK && btz_drive_model_client_pending(client) &&
-           !btz_net_loop_interrupted(loop)) {
+           !btz_net_loop_interrupted(loop) && judge->failed < GIVE_UP_AFTER) {
         while (btz_drive_model_client_next(client, &got)) {
             struct gold *gold = &golds->list[got.id];
 
@@ -546,6 +547,7 @@ int rescore_certify(struct rescore *r, struct btz_net_loop *loop, struct btz_err
 
         rc = ask_all(&golds, judge, loop, err);
         if (rc != BTZ_OK) {
+            btz_cmd_note(r->context, "%.*s: broken off, nothing is kept", BTZ_FMT(judge->name));
             break;
         }
         if (judge->failed) { /* half a measurement is none: nothing is kept */

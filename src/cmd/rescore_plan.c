@@ -51,7 +51,7 @@ static int check_tested(struct rescore *r, struct rescore_judge *judge,
         if (btz_str_starts(reference, BTZ_STR("ref:"))) {
             continue;
         }
-        if (same_word(bare(tested), bare(id)) || btz_str_eq(reference, judge->model.reference)) {
+        if (same_word(bare(tested), bare(id))) {
             return btz_err_set(err, BTZ_EUSAGE,
                                "%.*s is a model under test in run %s: nobody judges itself; name "
                                "another judge",

@@ -39,9 +39,6 @@ static struct rater *rater_of(struct btz_agreements *a, const struct btz_store_v
 {
     struct btz_str prompt = prompt_of(v);
 
-    if (!v->late && btz_str_is(v->source, "oracle") && btz_str_is(v->name, "pack")) {
-        return &a->raters[0];
-    }
     if (!btz_str_is(v->source, "judge") && !btz_str_is(v->source, "human")) {
         return NULL;
     }
@@ -76,7 +73,6 @@ static void take_verdict(struct btz_agreements *a, struct btz_arena *scratch,
     rated = &trial->by[rater - a->raters];
     *rated = (struct rated){.rating = v->success == BTZ_STORE_YES  ? RATING_YES
                                       : v->success == BTZ_STORE_NO ? RATING_NO
-                                      : rater == &a->raters[0]     ? RATING_MISSING
                                                                    : RATING_MALFORMED};
     if (btz_str_is(v->source, "judge") &&
         btz_json_parse(scratch, v->json, NULL, &json, NULL) == BTZ_OK) {
@@ -103,6 +99,7 @@ static int read_trial(struct reading *r, struct btz_store *store, struct btz_are
     trial->attack =
         name_at(a->arena, &a->attacks, &a->attack_count, &r->attack_cap, loaded.cell.attack);
     trial->model = name_at(a->arena, &a->models, &a->model_count, &r->model_cap, loaded.cell.model);
+    trial->by[0].rating = loaded.trial.chain.effect ? RATING_YES : RATING_NO;
     for (size_t i = 0; i < loaded.trial.verdict_count; i++) {
         take_verdict(a, scratch, trial, &loaded.trial.verdicts[i]);
     }

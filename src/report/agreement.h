@@ -13,7 +13,7 @@
 struct btz_agreements;
 
 /* Reads run `no`: the current trials of the attack arm (`all_arms`: of the twins too) that did not
- * end in a fault. Raters are the companion (the oracle's verdict made with the trial), each judge
+ * end in a fault. Raters are the companion (the effect of the trial's chain), each judge
  * with each of its prompts, and each labeller; of several verdicts of one rater on a trial (another
  * rubric) the last added counts. All in `arena`. */
 int btz_agreements_build(struct btz_store *store, int64_t no, bool all_arms,

@@ -313,7 +313,7 @@ test('a rubric of a pack goes before the built-in one, and is another version', 
   } finally { await judge.close(); }
 });
 
-test('the run still verifies, replays and exports', async () => {
+test('the run still verifies and replays', async () => {
   const verified = await json(0, 'verify', id);
   assert.equal(verified.ok, true);
   assert.ok(existsSync(store));
