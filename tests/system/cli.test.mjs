@@ -23,7 +23,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 test('help and version', async () => {
   const help = await bartizan('--help');
   assert.equal(help.code, 0);
-  for (const word of ['run', 'report', 'show', 'list', 'selftest', 'arena', 'doctor']) {
+  for (const word of ['run', 'report', 'show', 'list', 'selftest', 'arena', 'rescore', 'agreement', 'doctor']) {
     assert.match(help.out, new RegExp(`^  ${word} `, 'm'));
     const one = await bartizan(word, '--help');
     assert.equal(one.code, 0);
