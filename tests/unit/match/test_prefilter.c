@@ -9,16 +9,21 @@
 #include "match/prefilter.h"
 #include "match/regex.h"
 
+#define S(text)                                                                                    \
+    {                                                                                              \
+        (text), sizeof(text) - 1                                                                   \
+    }
+
 static const struct btz_prefilter_pattern patterns[] = {
-    {{"ignore (?:all )?previous", 25}, 0},
-    {{"send", 4}, BTZ_REGEX_CASELESS},
-    {{"^system:", 8}, BTZ_REGEX_MULTILINE},
-    {{"(ab+)c\\1", 8}, 0},         /* back-reference: prefilter form */
-    {{"(?<!not )allowed", 16}, 0}, /* look-behind: prefilter form */
-    {{"(?(?=a)ab|cd)", 13}, 0},    /* conditional */
-    {{"x.y", 3}, BTZ_REGEX_DOTALL},
-    {{"\\bcaf\xC3\xA9\\b", 9}, 0},
-    {{"", 0}, 0},
+    {S("ignore (?:all )?previous"), 0},
+    {S("send"), BTZ_REGEX_CASELESS},
+    {S("^system:"), BTZ_REGEX_MULTILINE},
+    {S("(ab+)c\\1"), 0},        /* back-reference: prefilter form */
+    {S("(?<!not )allowed"), 0}, /* look-behind: prefilter form */
+    {S("(?(?=a)ab|cd)"), 0},    /* conditional */
+    {S("x.y"), BTZ_REGEX_DOTALL},
+    {S("\\bcaf\xC3\xA9\\b"), 0},
+    {S(""), 0},
 };
 
 enum { COUNT = sizeof(patterns) / sizeof(patterns[0]) };
@@ -149,7 +154,7 @@ static void wrong_use(void **state)
     assert_int_equal(btz_prefilter_scan(scratch, BTZ_STR("abc"), &ids), 0);
     btz_prefilter_scratch_free(scratch);
     btz_prefilter_free(p);
-    one = (struct btz_prefilter_pattern){{"a\0b", 3}, 0};
+    one = (struct btz_prefilter_pattern){S("a\0b"), 0};
     assert_int_equal(btz_prefilter_new(&one, 1, &p, &err), BTZ_OK);
     assert_int_equal(btz_prefilter_always(p), 1);
     btz_prefilter_free(p);
