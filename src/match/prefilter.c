@@ -6,6 +6,8 @@
 
 #include "match/regex.h"
 
+enum { REPEAT_MAX = 6 }; /* counts above are widened */
+
 struct btz_prefilter {
     size_t count;
     size_t always_count;
@@ -61,7 +63,73 @@ static bool takes(const char *text, unsigned flags)
     return good;
 }
 
-/* Adds a pattern as it is, or else in the looser form that HS_FLAG_PREFILTER makes of look-arounds
+/* Length of the counted repeat {m}, {m,} or {m,n} at `at`, with its least count and the larger of
+ * its counts; 0 if there is none. */
+static size_t counted(const char *at, unsigned *least, unsigned *most)
+{
+    const char *p = at + 1;
+    unsigned *count = least;
+
+    *least = *most = 0;
+    if (*at != '{' || *p < '0' || *p > '9') {
+        return 0;
+    }
+    for (; (*p >= '0' && *p <= '9') || *p == ','; p++) {
+        if (*p == ',') {
+            count = most;
+        } else if (*count < 100000) {
+            *count = *count * 10 + (unsigned)(*p - '0');
+        }
+    }
+    *most = *most < *least ? *least : *most;
+    return *p == '}' ? (size_t)(p - at) + 1 : 0;
+}
+
+/* Counted repeats are unrolled by Hyperscan, in UTF-8 byte by byte: a gap of sixty characters makes
+ * thousands of states, and minutes of compiling. A candidate need not be exact, so long repeats
+ * become unbounded ones, which match no less. Not in a pattern with a negative look-around, where
+ * matching more inside is matching less. Works in place. */
+static void widen(char *text)
+{
+    bool in_class = false;
+    char *out = text;
+
+    if (strstr(text, "(?!") || strstr(text, "(?<!") || strstr(text, "\\Q")) {
+        return;
+    }
+    for (const char *at = text; *at;) {
+        unsigned least;
+        unsigned most;
+        size_t len = in_class ? 0 : counted(at, &least, &most);
+
+        if (*at == '\\' && at[1]) {
+            bool braced = strchr("xpPNogku", at[1]) && at[2] == '{';
+
+            *out++ = *at++;
+            *out++ = *at++;
+            while (braced && *at && *at != '}') {
+                *out++ = *at++;
+            }
+            continue;
+        }
+        if (len && most > REPEAT_MAX) {
+            *out++ = least ? '+' : '*';
+            at += len;
+            continue;
+        }
+        in_class = in_class ? *at != ']' : *at == '[';
+        *out++ = *at++;
+        if (in_class && at[-1] == '[' && (*at == ']' || (*at == '^' && at[1] == ']'))) {
+            if (*at == '^') {
+                *out++ = *at++;
+            }
+            *out++ = *at++; /* a bracket at the start of a class is one of its characters */
+        }
+    }
+    *out = '\0';
+}
+
+/* Adds a pattern, widened, or else in the looser form that HS_FLAG_PREFILTER makes of look-arounds
  * and back-references, or not at all. */
 static void batch_add(struct batch *batch, struct btz_prefilter *p, size_t id,
                       const struct btz_prefilter_pattern *pattern)
@@ -77,6 +145,7 @@ static void batch_add(struct batch *batch, struct btz_prefilter *p, size_t id,
     if (pattern->pattern.len) {
         memcpy(text, pattern->pattern.ptr, pattern->pattern.len);
     }
+    widen(text);
     if (!takes(text, flags)) {
         flags |= HS_FLAG_PREFILTER;
         if (!takes(text, flags)) {

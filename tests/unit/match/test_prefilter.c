@@ -24,6 +24,9 @@ static const struct btz_prefilter_pattern patterns[] = {
     {S("x.y"), BTZ_REGEX_DOTALL},
     {S("\\bcaf\xC3\xA9\\b"), 0},
     {S(""), 0},
+    {S("ignore[^]]{0,40}send"), 0}, /* long repeats are widened, not dropped */
+    {S("(?:all |not ){2,9}previous"), 0},
+    {S("[x{0,9}]y{1}\\x{20AC}"), 0},
 };
 
 enum { COUNT = sizeof(patterns) / sizeof(patterns[0]) };
