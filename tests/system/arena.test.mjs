@@ -127,6 +127,7 @@ describe('observed', () => {
       request.on('end', () => response.writeHead(statuses.shift(), { 'content-type': 'application/json' }).end('{}'));
     });
     await new Promise((resolve) => { model.listen(0, '127.0.0.1', resolve); });
+    model.unref(); // a failed test must not keep the process
     const arena = await startArena(...packs, '--scenario', 'errand/v4', '--llm-proxy', `http://127.0.0.1:${model.address().port}/v1`);
     await fetch(`${arena.url}/next`, { method: 'POST' });
     const payload = JSON.stringify({ messages: [{ role: 'user', content: (await arena.get('/task')).text }] });
@@ -145,6 +146,7 @@ describe('observed', () => {
   test('of a memory scenario only the second session counts', limit, async () => {
     const model = createServer((request, response) => { request.resume(); request.on('end', () => response.end('{}')); });
     await new Promise((resolve) => { model.listen(0, '127.0.0.1', resolve); });
+    model.unref(); // a failed test must not keep the process
     const arena = await startArena('--scenario', 'memory-poisoning/v1', '--llm-proxy', `http://127.0.0.1:${model.address().port}/v1`);
     assert.equal(await ask(arena, '{}'), 200);
     assert.deepEqual(await observed(arena), ['unknown', null, 1]);
