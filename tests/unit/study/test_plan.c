@@ -34,14 +34,22 @@ static size_t attack_count(const struct btz_lab *lab)
     return n;
 }
 
-static void quick_is_v1(void **state)
+static void only_v1(struct bench *b)
+{
+    static const struct btz_str v1[] = {{"v1", 2}};
+
+    b->options.variants = v1;
+    b->options.variant_count = 1;
+}
+
+static void variants_are_filtered(void **state)
 {
     struct bench *b = bench_new(packs, one);
     const struct btz_store_row *rows;
     size_t count;
 
     (void)state;
-    b->options.name = BTZ_STR("quick");
+    only_v1(b);
     rows = rows_of(b, &count);
     assert_int_equal(count, attack_count(b->lab) * ARMS);
     for (size_t i = 0; i < count; i++) {
@@ -83,7 +91,7 @@ static void cell_fields(void **state)
     b->options.variants = &variant;
     b->options.variant_count = 1;
     b->options.host_profile = BTZ_STR("hardened");
-    b->options.revision = BTZ_MCP_2025_06_18;
+    b->revision = BTZ_MCP_2025_06_18;
     rows = rows_of(b, &count);
     assert_int_equal(count, ARMS);
     assert_text(rows[0].cell.model, "ref:null");
@@ -119,9 +127,6 @@ static void filters(void **state)
     b->options.surface_count = 1;
     (void)rows_of(b, &count);
     assert_int_equal(count, 3 * ARMS);
-    b->options.name = BTZ_STR("quick"); /* a variant filter takes the place of v1 */
-    (void)rows_of(b, &count);
-    assert_int_equal(count, 3 * ARMS);
     b->options.surfaces = tr;
     assert_int_equal(btz_study_new(&b->options, &study, &b->err), BTZ_EUSAGE);
     assert_null(study);
@@ -135,7 +140,7 @@ static void repetitions_and_models(void **state)
     size_t count;
 
     (void)state;
-    b->options.name = BTZ_STR("quick");
+    only_v1(b);
     b->options.repetitions = 2;
     rows = rows_of(b, &count);
     assert_int_equal(count, attack_count(b->lab) * ARMS * 2 * 2);
@@ -179,7 +184,7 @@ static void not_applicable(void **state)
         holes += !rows[i].cell.applicable;
     }
     assert_int_equal(holes, 2 * ARMS);
-    b->options.revision = BTZ_MCP_2025_03_26;
+    b->revision = BTZ_MCP_2025_03_26;
     b->options.carrier = BTZ_CARRIER_MEMORY;
     study = bench_study(b);
     btz_study_status(study, &status);
@@ -196,9 +201,6 @@ static void refused(void **state)
     size_t count;
 
     (void)state;
-    b->options.name = BTZ_STR("half");
-    assert_int_equal(btz_study_new(&b->options, &study, &b->err), BTZ_EUSAGE);
-    b->options.name = BTZ_STR("all");
     b->options.repetitions = 0;
     assert_int_equal(btz_study_new(&b->options, &study, &b->err), BTZ_EUSAGE);
     b->options.repetitions = 1000000;
@@ -314,7 +316,7 @@ static void shared_worlds(void **state)
     size_t count;
 
     (void)state;
-    b->options.name = BTZ_STR("quick");
+    only_v1(b);
     bench_finish(b, bench_study(b));
     rows = bench_rows(b, BTZ_STORE_BY_PLAN, &count);
     assert_int_equal(count, attack_count(b->lab) * ARMS * 2);
@@ -328,11 +330,16 @@ static void shared_worlds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quick_is_v1),    cmocka_unit_test(all_is_all),
-        cmocka_unit_test(cell_fields),    cmocka_unit_test(filters),
-        cmocka_unit_test(not_applicable), cmocka_unit_test(repetitions_and_models),
-        cmocka_unit_test(refused),        cmocka_unit_test(cell_seeds),
-        cmocka_unit_test(order),          cmocka_unit_test(shared_worlds),
+        cmocka_unit_test(variants_are_filtered),
+        cmocka_unit_test(all_is_all),
+        cmocka_unit_test(cell_fields),
+        cmocka_unit_test(filters),
+        cmocka_unit_test(not_applicable),
+        cmocka_unit_test(repetitions_and_models),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(cell_seeds),
+        cmocka_unit_test(order),
+        cmocka_unit_test(shared_worlds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -361,7 +361,7 @@ static void card(void **state)
     b->options.surfaces = surfaces;
     b->options.surface_count = 1;
     b->options.carrier = BTZ_CARRIER_STDIO;
-    b->options.revision = BTZ_MCP_2024_11_05;
+    b->revision = BTZ_MCP_2024_11_05;
     b->options.host_profile = BTZ_STR("spec");
     b->options.binary = btz_lab_pack_hash(b->lab);
     b->models[1].json_actions = true;
@@ -376,7 +376,7 @@ static void card(void **state)
     card_hash(json, "prompt_hash", btz_trial_prompt_hash());
     card_hash(json, "binary_hash", b->options.binary);
     assert_text(btz_json_str(btz_json_getz(json, "host_profile")), "spec");
-    assert_text(btz_json_str(btz_json_getz(json, "revision")), "2024-11-05");
+    assert_text(btz_json_str(btz_json_pointer(json, BTZ_STR("/revisions/0"))), "2024-11-05");
     assert_text(btz_json_str(btz_json_getz(json, "carrier")), "stdio");
     assert_text(btz_json_str(btz_json_getz(json, "seed")), "18446744073709551615");
     assert_true(btz_json_int64(btz_json_getz(json, "repetitions"), &number) && number == 3);
@@ -432,7 +432,7 @@ static void card_is_read_back(void **state)
     b->options.surfaces = surfaces;
     b->options.surface_count = 1;
     b->options.carrier = BTZ_CARRIER_STDIO;
-    b->options.revision = BTZ_MCP_2025_03_26;
+    b->revision = BTZ_MCP_2025_03_26;
     b->options.host_profile = BTZ_STR("hardened");
     study = bench_study(b);
     assert_int_equal(btz_study_poll(study, 0, &b->err), BTZ_STEP_WAIT);
