@@ -45,6 +45,23 @@ static struct btz_str last_of(struct btz_str path)
     return btz_str_sub(path, from, path.len);
 }
 
+/* "/models/0/in_flight" as "models/in_flight": the line tells which. */
+static struct btz_str place_of(struct btz_arena *arena, struct btz_str path)
+{
+    struct btz_str out = BTZ_STR("");
+    struct btz_str rest = path;
+    struct btz_str part;
+    int64_t index;
+
+    while (btz_str_cut(&rest, '/', &part)) {
+        if (part.len && btz_str_int64(part, &index) != BTZ_OK) {
+            out = btz_arena_printf(arena, "%.*s%s%.*s", BTZ_FMT(out), out.len ? "/" : "",
+                                   BTZ_FMT(part));
+        }
+    }
+    return out;
+}
+
 static struct btz_str unknown_key(struct btz_arena *arena, const struct btz_json *keys,
                                   struct btz_str path)
 {
@@ -62,7 +79,7 @@ static struct btz_str unknown_word(struct btz_arena *arena, const struct btz_jso
 {
     struct names known = names_of(arena, words);
     struct btz_str got = btz_json_str(v->value);
-    struct btz_str place = btz_str_sub(v->path, 1, v->path.len);
+    struct btz_str place = place_of(arena, v->path);
     const char *near;
 
     if (!got.ptr) {
@@ -104,8 +121,7 @@ static struct btz_str words_for(struct btz_arena *arena, const struct btz_json *
                                 "'-', got \"%.*s\"",
                                 BTZ_FMT(btz_str_sub(btz_json_str(v->value), 0, 64)));
     }
-    return v->path.len ? btz_arena_printf(arena, "%.*s: %.*s",
-                                          BTZ_FMT(btz_str_sub(v->path, 1, v->path.len)),
+    return v->path.len ? btz_arena_printf(arena, "%.*s: %.*s", BTZ_FMT(place_of(arena, v->path)),
                                           BTZ_FMT(v->message))
                        : v->message;
 }

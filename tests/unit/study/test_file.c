@@ -187,7 +187,7 @@ static void mistakes_are_named(void **state)
         {"name: x\nsurfaces: [sx]\n", 2, "surfaces: there is no surface \"sx\""},
         {"name: x\narms: [attack, clear]\n", 2, "did you mean \"clean\"?"},
         {"name: x\n\narchitectures:\n  - react\n  - reflexon\n", 5,
-         "architectures/1: expected one of react, reflexion, retry, got \"reflexon\"; did you mean "
+         "architectures: expected one of react, reflexion, retry, got \"reflexon\"; did you mean "
          "\"reflexion\"?"},
         {"name: x\narchitectures: [react, react]\n", 2, "architectures: "},
         {"name: x\nrevisions: [modern, 2026-07-28]\n", 2,
@@ -198,7 +198,7 @@ static void mistakes_are_named(void **state)
          "carrier: expected one of memory, stdio, http, got \"pigeon\""},
         {"name: x\ndefence: gate\n", 2, "defence: \"gate\" is not offered yet; the only value"},
         {"name: x\nmodels: []\n", 2, "models: expected at least 1 items"},
-        {"name: x\nmodels:\n  - in_flight: 2\n", 3, "models/0: expected property \"model\""},
+        {"name: x\nmodels:\n  - in_flight: 2\n", 3, "models: expected property \"model\""},
         {"name: x\nmodels:\n  - model: ref:reder\n", 3, "ref:"},
         {"name: x\nmodels:\n  - model: anthropic:a\n", 3, "anthropic"},
         {"name: x\nmodels:\n  - model: ref:null\n  - model: ref:null\n", 4,
