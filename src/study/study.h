@@ -41,7 +41,7 @@ struct btz_study_options {
     size_t revision_count;
     enum btz_carrier carrier;
     struct btz_str host_profile; /* name */
-    const enum btz_arch *archs;  /* likewise */
+    const enum btz_arch *archs;  /* at least one, none twice */
     size_t arch_count;
     unsigned arms; /* a bit 1 << enum btz_arm each; 0 = all */
     /* Filters; empty = all. */

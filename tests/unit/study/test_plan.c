@@ -153,6 +153,42 @@ static void repetitions_and_models(void **state)
     bench_free(b);
 }
 
+/* Arms, revisions and architectures multiply; the world is that of scenario and repetition alone.
+ */
+static void axes(void **state)
+{
+    static const struct btz_str attack[] = {{"errand", 6}};
+    static const enum btz_mcp_revision revisions[] = {BTZ_MCP_2026_07_28, BTZ_MCP_2025_11_25};
+    static const enum btz_arch archs[] = {BTZ_ARCH_RETRY, BTZ_ARCH_REACT, BTZ_ARCH_REFLEXION};
+    static const char *const arms[] = {"attack", "benign"};
+    enum { CELLS = 2 * 2 * 3 * 2 };
+    struct bench *b = bench_new(packs, two);
+    const struct btz_store_row *rows;
+    size_t count;
+
+    (void)state;
+    only_v1(b);
+    b->options.attacks = attack;
+    b->options.attack_count = 1;
+    b->options.revisions = revisions;
+    b->options.revision_count = 2;
+    b->options.archs = archs;
+    b->options.arch_count = 3;
+    b->options.arms = 1U << BTZ_ARM_ATTACK | 1U << BTZ_ARM_BENIGN;
+    bench_finish(b, bench_study(b));
+    rows = bench_rows(b, BTZ_STORE_BY_PLAN, &count);
+    assert_int_equal(count, CELLS);
+    for (size_t i = 0; i < count; i++) {
+        assert_text(rows[i].cell.model, i % 2 ? "ref:floor" : "ref:null");
+        assert_text(rows[i].cell.architecture, btz_arch_name(archs[i / 2 % 3]));
+        assert_text(rows[i].cell.revision, btz_mcp_revision_text(revisions[i / 6 % 2]));
+        assert_text(rows[i].cell.arm, arms[i / 12]);
+        assert_true(rows[i].trial.seed == rows[0].trial.seed);
+        assert_true(rows[i].trial.outcome != BTZ_STORE_FAULT);
+    }
+    bench_free(b);
+}
+
 static void not_applicable(void **state)
 {
     static const struct btz_str attack[] = {{"errand", 6}};
@@ -334,6 +370,7 @@ int main(void)
         cmocka_unit_test(all_is_all),
         cmocka_unit_test(cell_fields),
         cmocka_unit_test(filters),
+        cmocka_unit_test(axes),
         cmocka_unit_test(not_applicable),
         cmocka_unit_test(repetitions_and_models),
         cmocka_unit_test(refused),
