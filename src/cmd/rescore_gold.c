@@ -502,6 +502,16 @@ static struct btz_json *judge_json(struct rescore *r, const struct golds *golds,
     return out;
 }
 
+/* k/n; empty where there was nothing to judge. */
+static void add_part(struct btz_table *table, int64_t k, int64_t n)
+{
+    if (n == 0) {
+        btz_table_cell(table, BTZ_STR_NONE, BTZ_COLOUR_NONE);
+    } else {
+        btz_table_printf(table, BTZ_COLOUR_NONE, "%lld/%lld", (long long)k, (long long)n);
+    }
+}
+
 static int print_scores(struct rescore *r, const struct golds *golds,
                         const struct rescore_judge *judge, struct btz_buf *out)
 {
@@ -523,10 +533,8 @@ static int print_scores(struct rescore *r, const struct golds *golds,
                        : i < r->attack_count ? r->attacks[i].id
                                              : BTZ_STR("all"),
                        BTZ_COLOUR_NONE);
-        btz_table_printf(table, BTZ_COLOUR_NONE, s.yes ? "%lld/%lld" : "", (long long)s.hits,
-                         (long long)s.yes);
-        btz_table_printf(table, BTZ_COLOUR_NONE, s.no ? "%lld/%lld" : "", (long long)s.rejections,
-                         (long long)s.no);
+        add_part(table, s.hits, s.yes);
+        add_part(table, s.rejections, s.no);
         btz_table_printf(table, BTZ_COLOUR_NONE, "%lld", (long long)s.malformed);
         if (i + 1 == r->attack_count || i == r->attack_count) {
             btz_table_rule(table);

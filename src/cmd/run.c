@@ -480,6 +480,9 @@ static int check_resume(struct btz_context *context, struct btz_err *err)
     static const char *const fixed[] = {
         "model",  "reps",    "seed",    "host-profile", "revision", "carrier",    "actions",
         "attack", "variant", "surface", "defence",      "arch",     "max-tokens", "print-study"};
+    struct btz_store *store = NULL;
+    struct btz_store_run run;
+    int rc;
 
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
         if (btz_args_has(context->args, fixed[i])) {
@@ -487,10 +490,18 @@ static int check_resume(struct btz_context *context, struct btz_err *err)
                                "--%s cannot go with --resume: the run keeps its own", fixed[i]);
         }
     }
-    return btz_args_count(context->args)
-               ? btz_err_set(err, BTZ_EUSAGE,
-                             "a study cannot go with --resume: the run keeps its own")
-               : BTZ_OK;
+    if (btz_args_count(context->args)) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "a study cannot go with --resume: the run keeps its own");
+    }
+    /* Asked before anything is made or certified. */
+    rc = btz_cmd_store(context, BTZ_STORE_READ, &store, err);
+    if (rc == BTZ_OK) {
+        rc = btz_store_run_find(store, btz_str_of(btz_args_text(context->args, "resume", "")),
+                                context->arena, &run, err);
+    }
+    btz_store_close(store);
+    return rc;
 }
 
 static int resume(struct btz_context *context, struct btz_study_options *o, struct btz_study **out,
