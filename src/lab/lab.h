@@ -41,6 +41,10 @@ enum btz_switch {
     BTZ_SWITCH_MATCH_STREAMS,       /* an answer counts on the stream of its own request only */
     BTZ_SWITCH_PRIVATE_CACHE,       /* no list from another authorization context */
     BTZ_SWITCH_REQUIRE_METADATA,    /* authorization only where metadata says so */
+    BTZ_SWITCH_HASH_LONG_NAMES,     /* a tool's name that is cut stays apart from all others */
+    BTZ_SWITCH_SEPARATE_NAMESPACES, /* labels that read alike in tool names are told apart */
+    BTZ_SWITCH_KEY_BY_ORIGIN,       /* servers are known by their origin, not by display name */
+    BTZ_SWITCH_PIN_SERVERS,         /* who had a display name keeps it when it is given up */
     BTZ_SWITCH_COUNT
 };
 /* "client.validate_arguments"; NULL past the end. */
@@ -107,7 +111,8 @@ int btz_stage_new_plain(struct btz_lab *lab, const struct btz_str *servers, size
 void btz_stage_free(struct btz_stage *stage);
 
 /* Servers of this stage, in the order of the card. `label` is the configured name that the model
- * may see (the attacker's is drawn from neutral names by seed). */
+ * may see (the attacker's is drawn from neutral names by seed); two servers may have the same one.
+ * `id` is where a server comes from, whatever it calls itself: no two have the same. */
 struct btz_stage_server {
     struct btz_str id;
     struct btz_str label;

@@ -65,7 +65,9 @@ struct btz_str btz_lab_renamed(const struct btz_lab *lab, struct btz_arena *aren
         struct btz_str name;
         size_t len = 0;
 
-        while (i + len < text.len && word_byte(text.ptr[i + len])) {
+        /* "label__tool" is two words. */
+        while (i + len < text.len && word_byte(text.ptr[i + len]) &&
+               !(len && btz_str_starts(btz_str_sub(text, i + len, text.len), BTZ_STR("__")))) {
             len++;
         }
         if (len > 0 && lookup(lab, btz_str_sub(text, i, len), &name)) {
@@ -174,4 +176,5 @@ void btz_lab_rename(struct btz_lab *lab)
         server->tools_json = tools;
         rename_prompts(lab, server);
     }
+    btz_lab_clones_refresh(lab);
 }

@@ -291,6 +291,7 @@ int host_lists_changed(struct btz_trial *trial, struct btz_err *err)
             return rc;
         }
     }
+    names_build(trial);
     commands_build(trial);
     return BTZ_OK;
 }
@@ -315,6 +316,7 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
             return rc;
         }
     }
+    names_build(trial);
     commands_build(trial);
     return BTZ_OK;
 }
