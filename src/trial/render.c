@@ -102,17 +102,30 @@ static void map_tools(struct btz_trial *trial)
     }
 }
 
+static void write_tools_of(const struct btz_trial *trial, const struct conn *conn,
+                           struct btz_buf *out)
+{
+    for (size_t i = 0; i < trial->tool_count; i++) {
+        if (trial->tools[i].conn == conn) {
+            write_definition(out, &trial->tools[i]);
+            (void)btz_buf_add_byte(out, ',');
+        }
+    }
+}
+
+/* A model may favour what stands first: which server that is goes round with the seed, the same for
+ * all models and arms. */
 struct btz_str render_tools(struct btz_trial *trial)
 {
+    size_t first = trial->conn_count ? trial->options.seed % trial->conn_count : 0;
     struct btz_buf out;
     struct btz_str text;
 
     map_tools(trial);
     btz_buf_init(&out, 16 * 1024 * 1024);
     (void)btz_buf_add_byte(&out, '[');
-    for (size_t i = 0; i < trial->tool_count; i++) {
-        write_definition(&out, &trial->tools[i]);
-        (void)btz_buf_add_byte(&out, ',');
+    for (size_t i = 0; i < trial->conn_count; i++) {
+        write_tools_of(trial, &trial->conns[(i + first) % trial->conn_count], &out);
     }
     trial->tools[trial->tool_count++].name = BTZ_STR("read_resource");
     (void)btz_buf_add_text(&out, render_read_resource);
