@@ -3,7 +3,7 @@
  * Each NAME is a path below ROOT, or @LIST: a file below ROOT that lists such paths, one a line
  * (empty lines and lines that begin with '#' are skipped). OUT.c defines
  *   const struct btz_embedded SYMBOL[];  const size_t SYMBOL_count;
- * (struct btz_embedded: src/lab/embedded.h) in the order given; DEPFILE is for ninja. */
+ * (struct btz_embedded: src/base/embedded.h) in the order given; DEPFILE is for ninja. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
             add_name(argv[i]);
         }
     }
-    fprintf(out, "#include \"lab/embedded.h\"\n\nconst struct btz_embedded %s[] = {\n", argv[3]);
+    fprintf(out, "#include \"base/embedded.h\"\n\nconst struct btz_embedded %s[] = {\n", argv[3]);
     for (size_t i = 0; i < name_count; i++) {
         FILE *in = open_below(argv[4], names[i], path);
         size_t count;

@@ -1,6 +1,6 @@
 /* list: what there is - servers, tools, resources, attacks, scenarios, studies. */
 #include "cmd/cmd.h"
-#include "lab/mapping.h"
+#include "base/mapping.h"
 #include "study/study.h"
 
 struct listing {
@@ -93,7 +93,7 @@ static void list_attacks(struct listing *l, struct btz_lab *lab)
 
         if (!item || !btz_str_eq(s->attack, last)) {
             const struct btz_mapping *m =
-                btz_lab_mapping_find(btz_json_str(btz_json_getz(s->attack_card, "mapping")));
+                btz_mapping_find(btz_json_str(btz_json_getz(s->attack_card, "mapping")));
 
             item = add(l);
             last = s->attack;

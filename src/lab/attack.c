@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "lab/lab_int.h"
-#include "lab/mapping.h"
+#include "base/mapping.h"
 
 /* A file with more variants of an attack, which may come later in the order of files. */
 static void add_extension(struct btz_lab *lab, struct script *script, struct btz_str folder)
@@ -31,7 +31,7 @@ int btz_lab_attack_add(struct btz_lab *lab, struct script *script, struct btz_st
                               "the file is in attacks/%.*s/, so its surface must be \"%.*s\"",
                               BTZ_FMT(folder), BTZ_FMT(folder));
     }
-    if (!btz_lab_mapping_find(btz_json_str(btz_json_getz(script->data, "mapping")))) {
+    if (!btz_mapping_find(btz_json_str(btz_json_getz(script->data, "mapping")))) {
         return btz_lab_refuse(script, BTZ_STR("/mapping"), err,
                               "there is no such row of outside taxonomies; docs/packs/"
                               "script-api.md lists them (Texts of an attack)");

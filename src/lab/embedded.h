@@ -2,13 +2,7 @@
 #ifndef BTZ_LAB_EMBEDDED_H
 #define BTZ_LAB_EMBEDDED_H
 
-#include <stddef.h>
-
-struct btz_embedded {
-    const char *name; /* path below the folder that was embedded */
-    const char *bytes;
-    size_t len;
-};
+#include "base/embedded.h"
 
 extern const struct btz_embedded btz_lab_core_pack[]; /* packs/core, as its MANIFEST lists */
 extern const size_t btz_lab_core_pack_count;

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "lab/lab.h"
-#include "lab/mapping.h"
+#include "base/mapping.h"
 #include "lab/marker.h"
 
 #define UNIT_PACK BTZ_SOURCE_DIR "/tests/packs/unit"
@@ -577,18 +577,18 @@ static void test_profiles(void **state)
 
 static void test_mapping(void **state)
 {
-    const struct btz_mapping *row = btz_lab_mapping_find(BTZ_STR("rug-pull"));
+    const struct btz_mapping *row = btz_mapping_find(BTZ_STR("rug-pull"));
 
     (void)state;
     assert_non_null(row);
     assert_string_equal(row->owasp[1],
                         "MCP04 Software Supply Chain Attacks & Dependency Tampering");
     assert_string_equal(row->cwe[0], "CWE-494");
-    assert_null(btz_lab_mapping_find(BTZ_STR("rug")));
-    for (size_t i = 0; btz_lab_mapping_at(i); i++) {
-        assert_non_null(btz_lab_mapping_at(i)->owasp[0]);
-        assert_ptr_equal(btz_lab_mapping_find(btz_str_of(btz_lab_mapping_at(i)->slug)),
-                         btz_lab_mapping_at(i));
+    assert_null(btz_mapping_find(BTZ_STR("rug")));
+    for (size_t i = 0; btz_mapping_at(i); i++) {
+        assert_non_null(btz_mapping_at(i)->owasp[0]);
+        assert_ptr_equal(btz_mapping_find(btz_str_of(btz_mapping_at(i)->slug)),
+                         btz_mapping_at(i));
     }
 }
 

@@ -1,7 +1,7 @@
 /* OWASP MCP Top 10 (2025, beta; repository state 2026-04), MITRE ATLAS (data of 2026-05-05), CWE,
  * and OWASP AISVS chapter C10. Other numberings of the Top 10 are about: id and name go together.
  */
-#include "lab/mapping.h"
+#include "base/mapping.h"
 
 #define MCP01 "MCP01 Token Mismanagement & Secret Exposure"
 #define MCP02 "MCP02 Privilege Escalation via Scope Creep"
@@ -54,12 +54,12 @@ static const struct btz_mapping rows[] = {
     {"audit", "audit gaps, tampering", LIST(MCP08), UNKNOWN, LIST("CWE-778", "CWE-117"), UNKNOWN},
 };
 
-const struct btz_mapping *btz_lab_mapping_at(size_t index)
+const struct btz_mapping *btz_mapping_at(size_t index)
 {
     return index < sizeof(rows) / sizeof(*rows) ? &rows[index] : NULL;
 }
 
-const struct btz_mapping *btz_lab_mapping_find(struct btz_str slug)
+const struct btz_mapping *btz_mapping_find(struct btz_str slug)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         if (btz_str_is(slug, rows[i].slug)) {

@@ -1,0 +1,360 @@
+#include "match/prefilter.h"
+
+#include <stdlib.h>
+
+#include <hs.h>
+
+#include "match/regex.h"
+
+enum { REPEAT_MAX = 6 }; /* counts above are widened */
+
+struct btz_prefilter {
+    size_t count;
+    size_t always_count;
+    bool *always;        /* by pattern */
+    hs_database_t *base; /* NULL: every pattern is always a candidate */
+};
+
+struct btz_prefilter_scratch {
+    const struct btz_prefilter *prefilter;
+    hs_scratch_t *scratch;
+    bool *hit;
+    uint32_t *ids;
+};
+
+/* What is handed to Hyperscan: the patterns that it takes. */
+struct batch {
+    char **text;
+    unsigned *flags;
+    unsigned *ids;
+    unsigned count;
+};
+
+static void *room(size_t count, size_t size)
+{
+    void *out = calloc(count ? count : 1, size);
+
+    if (!out) {
+        btz_panic("out of memory (prefilter)");
+    }
+    return out;
+}
+
+static unsigned flags_of(unsigned flags)
+{
+    unsigned out = HS_FLAG_UTF8 | HS_FLAG_SINGLEMATCH | HS_FLAG_ALLOWEMPTY;
+
+    out |= flags & BTZ_REGEX_CASELESS ? HS_FLAG_CASELESS : 0;
+    out |= flags & BTZ_REGEX_MULTILINE ? HS_FLAG_MULTILINE : 0;
+    out |= flags & BTZ_REGEX_DOTALL ? HS_FLAG_DOTALL : 0;
+    return out;
+}
+
+static bool takes(const char *text, unsigned flags)
+{
+    hs_expr_info_t *info = NULL;
+    hs_compile_error_t *error = NULL;
+    bool good = hs_expression_info(text, flags, &info, &error) == HS_SUCCESS;
+
+    free(info);
+    if (error) {
+        (void)hs_free_compile_error(error);
+    }
+    return good;
+}
+
+/* Length of the counted repeat {m}, {m,} or {m,n} at `at`, with its least count and the larger of
+ * its counts; 0 if there is none. */
+static size_t counted(const char *at, unsigned *least, unsigned *most)
+{
+    const char *p = at + 1;
+    unsigned *count = least;
+
+    *least = *most = 0;
+    if (*at != '{' || *p < '0' || *p > '9') {
+        return 0;
+    }
+    for (; (*p >= '0' && *p <= '9') || *p == ','; p++) {
+        if (*p == ',') {
+            count = most;
+        } else if (*count < 100000) {
+            *count = *count * 10 + (unsigned)(*p - '0');
+        }
+    }
+    *most = *most < *least ? *least : *most;
+    return *p == '}' ? (size_t)(p - at) + 1 : 0;
+}
+
+/* Counted repeats are unrolled by Hyperscan, in UTF-8 byte by byte: a gap of sixty characters makes
+ * thousands of states, and minutes of compiling. A candidate need not be exact, so long repeats
+ * become unbounded ones, which match no less. Not in a pattern with a negative look-around, where
+ * matching more inside is matching less. Works in place. */
+static void widen(char *text)
+{
+    bool in_class = false;
+    char *out = text;
+
+    if (strstr(text, "(?!") || strstr(text, "(?<!") || strstr(text, "\\Q")) {
+        return;
+    }
+    for (const char *at = text; *at;) {
+        unsigned least;
+        unsigned most;
+        size_t len = in_class ? 0 : counted(at, &least, &most);
+
+        if (*at == '\\' && at[1]) {
+            bool braced = strchr("xpPNogku", at[1]) && at[2] == '{';
+
+            *out++ = *at++;
+            *out++ = *at++;
+            while (braced && *at && *at != '}') {
+                *out++ = *at++;
+            }
+            continue;
+        }
+        if (len && most > REPEAT_MAX) {
+            *out++ = least ? '+' : '*';
+            at += len;
+            continue;
+        }
+        in_class = in_class ? *at != ']' : *at == '[';
+        *out++ = *at++;
+        if (in_class && at[-1] == '[' && (*at == ']' || (*at == '^' && at[1] == ']'))) {
+            if (*at == '^') {
+                *out++ = *at++;
+            }
+            *out++ = *at++; /* a bracket at the start of a class is one of its characters */
+        }
+    }
+    *out = '\0';
+}
+
+/* Adds a pattern, widened, or else in the looser form that HS_FLAG_PREFILTER makes of look-arounds
+ * and back-references, or not at all. */
+static void batch_add(struct batch *batch, struct btz_prefilter *p, size_t id,
+                      const struct btz_prefilter_pattern *pattern)
+{
+    char *text;
+    unsigned flags = flags_of(pattern->flags);
+
+    if (pattern->pattern.len && memchr(pattern->pattern.ptr, '\0', pattern->pattern.len) != NULL) {
+        p->always[id] = true;
+        return;
+    }
+    text = room(pattern->pattern.len + 1, 1);
+    if (pattern->pattern.len) {
+        memcpy(text, pattern->pattern.ptr, pattern->pattern.len);
+    }
+    widen(text);
+    if (!takes(text, flags)) {
+        flags |= HS_FLAG_PREFILTER;
+        if (!takes(text, flags)) {
+            p->always[id] = true;
+            free(text);
+            return;
+        }
+    }
+    batch->text[batch->count] = text;
+    batch->flags[batch->count] = flags;
+    batch->ids[batch->count] = (unsigned)id;
+    batch->count++;
+}
+
+static void batch_drop(struct batch *batch, struct btz_prefilter *p, unsigned at)
+{
+    p->always[batch->ids[at]] = true;
+    free(batch->text[at]);
+    batch->count--;
+    for (unsigned i = at; i < batch->count; i++) {
+        batch->text[i] = batch->text[i + 1];
+        batch->flags[i] = batch->flags[i + 1];
+        batch->ids[i] = batch->ids[i + 1];
+    }
+}
+
+/* Some patterns are refused only when they are compiled: they leave, and the rest is tried again.
+ */
+static void batch_compile(struct batch *batch, struct btz_prefilter *p)
+{
+    while (batch->count) {
+        hs_compile_error_t *error = NULL;
+        int culprit;
+
+        if (hs_compile_multi((const char *const *)batch->text, batch->flags, batch->ids,
+                             batch->count, HS_MODE_BLOCK, NULL, &p->base, &error) == HS_SUCCESS) {
+            return;
+        }
+        p->base = NULL;
+        culprit = error ? error->expression : -1;
+        if (error) {
+            (void)hs_free_compile_error(error);
+        }
+        if (culprit < 0 || (unsigned)culprit >= batch->count) {
+            culprit = (int)batch->count - 1; /* too large together: fewer may do */
+        }
+        batch_drop(batch, p, (unsigned)culprit);
+    }
+}
+
+int btz_prefilter_new(const struct btz_prefilter_pattern *patterns, size_t count,
+                      struct btz_prefilter **out, struct btz_err *err)
+{
+    const unsigned known = BTZ_REGEX_CASELESS | BTZ_REGEX_MULTILINE | BTZ_REGEX_DOTALL;
+    bool usable = hs_valid_platform() == HS_SUCCESS;
+    struct btz_prefilter *p;
+    struct batch batch = {0};
+
+    if (count > BTZ_PREFILTER_PATTERNS_MAX) {
+        return btz_err_set(err, BTZ_ELIMIT, "%zu patterns, at most %d are allowed", count,
+                           BTZ_PREFILTER_PATTERNS_MAX);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (patterns[i].flags & ~known) {
+            return btz_err_set(err, BTZ_EINVAL, "pattern %zu has a flag that a prefilter lacks", i);
+        }
+    }
+    p = room(1, sizeof(*p));
+    p->count = count;
+    p->always = room(count, sizeof(*p->always));
+    batch.text = room(count, sizeof(*batch.text));
+    batch.flags = room(count, sizeof(*batch.flags));
+    batch.ids = room(count, sizeof(*batch.ids));
+    for (size_t i = 0; i < count; i++) {
+        if (usable) {
+            batch_add(&batch, p, i, &patterns[i]);
+        } else {
+            p->always[i] = true;
+        }
+    }
+    batch_compile(&batch, p);
+    for (size_t i = 0; i < count; i++) {
+        p->always_count += p->always[i];
+    }
+    for (unsigned i = 0; i < batch.count; i++) {
+        free(batch.text[i]);
+    }
+    free(batch.text);
+    free(batch.flags);
+    free(batch.ids);
+    *out = p;
+    return BTZ_OK;
+}
+
+void btz_prefilter_free(struct btz_prefilter *prefilter)
+{
+    if (prefilter) {
+        (void)hs_free_database(prefilter->base);
+        free(prefilter->always);
+        free(prefilter);
+    }
+}
+
+size_t btz_prefilter_count(const struct btz_prefilter *prefilter)
+{
+    return prefilter->count;
+}
+
+size_t btz_prefilter_always(const struct btz_prefilter *prefilter)
+{
+    return prefilter->always_count;
+}
+
+struct btz_prefilter_scratch *btz_prefilter_scratch_new(const struct btz_prefilter *prefilter)
+{
+    struct btz_prefilter_scratch *scratch = room(1, sizeof(*scratch));
+
+    scratch->prefilter = prefilter;
+    scratch->hit = room(prefilter->count, sizeof(*scratch->hit));
+    scratch->ids = room(prefilter->count, sizeof(*scratch->ids));
+    if (prefilter->base && hs_alloc_scratch(prefilter->base, &scratch->scratch) != HS_SUCCESS) {
+        btz_panic("out of memory (prefilter scratch)");
+    }
+    return scratch;
+}
+
+void btz_prefilter_scratch_free(struct btz_prefilter_scratch *scratch)
+{
+    if (scratch) {
+        (void)hs_free_scratch(scratch->scratch);
+        free(scratch->hit);
+        free(scratch->ids);
+        free(scratch);
+    }
+}
+
+/* Hyperscan's own check of UTF-8 does not exist: wrong bytes are undefined there. */
+static bool is_utf8(struct btz_str s)
+{
+    const unsigned char *at = (const unsigned char *)s.ptr;
+    const unsigned char *end = at + s.len;
+    uint64_t word;
+
+    while (at < end) {
+        size_t more;
+        unsigned low = 0x80;
+        unsigned high = 0xBF;
+
+        if (end - at >= (ptrdiff_t)sizeof(word)) {
+            memcpy(&word, at, sizeof(word));
+            if (!(word & 0x8080808080808080U)) {
+                at += sizeof(word);
+                continue;
+            }
+        }
+        if (*at < 0x80) {
+            at++;
+            continue;
+        }
+        if (*at < 0xC2 || *at > 0xF4) {
+            return false;
+        }
+        more = *at < 0xE0 ? 1 : *at < 0xF0 ? 2 : 3;
+        low = *at == 0xE0 ? 0xA0 : *at == 0xF0 ? 0x90 : low;   /* overlong */
+        high = *at == 0xED ? 0x9F : *at == 0xF4 ? 0x8F : high; /* surrogates; past U+10FFFF */
+        if ((size_t)(end - at) <= more || at[1] < low || at[1] > high) {
+            return false;
+        }
+        for (size_t i = 2; i <= more; i++) {
+            if ((at[i] & 0xC0) != 0x80) {
+                return false;
+            }
+        }
+        at += more + 1;
+    }
+    return true;
+}
+
+static int on_match(unsigned id, unsigned long long from, unsigned long long to, unsigned flags,
+                    void *data)
+{
+    bool *hit = data;
+
+    (void)from;
+    (void)to;
+    (void)flags;
+    hit[id] = true;
+    return 0;
+}
+
+size_t btz_prefilter_scan(struct btz_prefilter_scratch *scratch, struct btz_str text,
+                          const uint32_t **candidates)
+{
+    const struct btz_prefilter *p = scratch->prefilter;
+    bool all = text.len > INT32_MAX || !is_utf8(text);
+    size_t n = 0;
+
+    if (p->count) {
+        memcpy(scratch->hit, p->always, p->count * sizeof(*scratch->hit));
+    }
+    if (!all && p->base) {
+        all = hs_scan(p->base, text.len ? text.ptr : "", (unsigned)text.len, 0, scratch->scratch,
+                      on_match, scratch->hit) != HS_SUCCESS;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        if (all || scratch->hit[i]) {
+            scratch->ids[n++] = (uint32_t)i;
+        }
+    }
+    *candidates = scratch->ids;
+    return n;
+}
