@@ -158,6 +158,7 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
 {
     struct conn *conn = tool->conn;
     struct btz_str why = BTZ_STR_NONE;
+    bool withheld = false;
     int64_t call;
     int rc;
 
@@ -187,8 +188,10 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
         *text = btz_arena_printf(trial->arena, "Error: result not used: %.*s", BTZ_FMT(why));
     } else {
         *text = render_result(trial, conn, conn->answer);
+        withheld = defend_answer(trial, BTZ_GUARD_RESULT, conn, tool->tool, text);
     }
-    record_result(trial, tool, call, why.len ? NULL : conn->answer, why.len > 0, *text);
+    record_result(trial, tool, call, why.len ? NULL : conn->answer, why.len > 0 || withheld,
+                  *text);
     trial->attacker_calls += conn->server->attacker ? 1 : 0;
     trial_trigger(trial, "result", conn->server->id, tool->tool);
     observe_text(trial, SOURCE_RESULT, conn->server->id, tool->tool,
@@ -240,6 +243,7 @@ int host_read(struct btz_trial *trial, struct btz_str uri, struct btz_str *text,
         failed = !conn->answer;
         *text = failed ? btz_arena_printf(trial->arena, "Error: %.*s", BTZ_FMT(conn->failure))
                        : render_result(trial, conn, conn->answer);
+        failed = failed || defend_answer(trial, BTZ_GUARD_RESOURCE, conn, uri, text);
         trial_trigger(trial, "resource", conn->server->id, uri);
         observe_text(trial, SOURCE_RESOURCE, conn->server->id, uri,
                      conn->answer ? btz_json_text(trial->arena, conn->answer) : BTZ_STR_NONE,

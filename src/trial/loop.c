@@ -80,6 +80,9 @@ static void add_user_turn(struct btz_trial *trial)
         (void)btz_json_int64(btz_json_getz(trigger, "nth"), &nth);
         trial->triggered |= (int64_t)trial->turn_index + 1 >= nth;
     }
+    if (!trial->done && defend_turn(trial, text)) {
+        trial_finish(trial, BTZ_STOP_DEFENDED, BTZ_STR("the defence blocked the user's turn"));
+    }
 }
 
 /* Definitions and instructions as they are now. A trigger that waits for one is not met while the

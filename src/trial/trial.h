@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/step.h"
 #include "base/str.h"
+#include "guard/guard.h"
 #include "json/json.h"
 #include "lab/lab.h"
 #include "mcp/codec.h"
@@ -27,6 +28,20 @@ const char *btz_arch_name(enum btz_arch arch); /* "react", ... */
 /* BTZ_ENOTFOUND for another name. */
 int btz_arch_named(struct btz_str name, enum btz_arch *out) BTZ_WARN_UNUSED;
 
+/* Which texts the guard's rules are asked about before the model gets them (suite.md section 4). All
+ * zero = no defence. */
+struct btz_defence {
+    bool input;       /* the user's turns; a blocked one ends the trial */
+    bool context;     /* tool definitions, and what tools and resources answer */
+    bool rescan;      /* a definition again when it changed; otherwise once a tool */
+    bool fail_closed; /* what could not be scanned to its end is blocked; otherwise it passes */
+    const struct btz_guard_rules *rules; /* outlive the trial; needed by input and context */
+};
+
+/* "none", "input", "context" or "combined", and behind one of these "+rescan" (of context and
+ * combined), then "+closed". `rules` is left NULL. BTZ_ENOTFOUND for another name. */
+int btz_defence_named(struct btz_str name, struct btz_defence *out) BTZ_WARN_UNUSED;
+
 struct btz_trial_options {
     struct btz_lab *lab; /* outlives the trial */
     const struct btz_scenario *scenario;
@@ -36,6 +51,7 @@ struct btz_trial_options {
     enum btz_carrier carrier;
     struct btz_host_profile profile;
     enum btz_arch arch;
+    struct btz_defence defence;
     bool json_actions; /* JSON-action mode instead of native tool calls */
     double temperature;
     int64_t max_tokens;
@@ -67,6 +83,7 @@ enum btz_stop {
                          */
     BTZ_STOP_FILTERED,  /* the provider's content filter ended a reply */
     BTZ_STOP_REJECTED,  /* the provider refused the request because of its content */
+    BTZ_STOP_DEFENDED, /* the defence blocked the user's turn */
     BTZ_STOP_FAULT
 };
 const char *btz_stop_name(enum btz_stop stop);
@@ -117,6 +134,13 @@ struct btz_chain {
     const char *stopped_by; /* "none", "client rule", "budget", ... */
 };
 
+/* What the defence did. */
+struct btz_guarding {
+    int scans, blocked;
+    int undecided; /* scans that a limit ended */
+    int64_t took_us;
+};
+
 struct btz_trial_record {
     enum btz_outcome outcome;
     /* resisted: "refused", "ignored", "flagged"; not exercised, of a memory scenario: "not seen",
@@ -124,6 +148,7 @@ struct btz_trial_record {
     const char *sub;
     enum btz_stop stop;
     struct btz_chain chain;
+    struct btz_guarding guarding;
     bool utility_known, utility;
     /* Chain and verdict are over all attempts; these are of the last one alone, if there were
      * several. */

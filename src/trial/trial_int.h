@@ -103,6 +103,14 @@ struct known_uri {
     struct conn *conn;
 };
 
+/* What the defence said of a tool's definition. */
+struct judged_tool {
+    struct judged_tool *next;
+    struct btz_str server, name; /* id */
+    struct btz_str text;         /* that was scanned */
+    bool withheld;
+};
+
 struct seen_fragment {
     bool delivered;
     bool in_context; /* in the context that the next request carries */
@@ -155,6 +163,8 @@ struct btz_trial {
 
     struct seen_fragment seen[MAX_FRAGMENTS];
     size_t fragment_count;
+    struct btz_guard_scanner *scanner; /* NULL until the first scan */
+    struct judged_tool *judged;
     bool triggered;
     unsigned trigger_hits;
     bool blocked_by_client; /* a client rule stopped a call */
@@ -284,6 +294,16 @@ int attempt_judge_last(struct btz_trial *trial, struct btz_err *err);
 
 /* outcome.c */
 void outcome_decide(struct btz_trial *trial);
+
+/* defend.c */
+/* Whether the defence blocks the user's turn. */
+bool defend_turn(struct btz_trial *trial, struct btz_str text);
+/* Whether the defence blocks what a tool or resource answered: `*text` is then an error. */
+bool defend_answer(struct btz_trial *trial, enum btz_guard_target target, const struct conn *conn,
+                   struct btz_str name, struct btz_str *text);
+/* Whether the defence keeps a tool from the model. */
+bool defend_withholds(struct btz_trial *trial, const struct conn *conn,
+                      const struct btz_json *definition);
 
 /* loop.c */
 void loop_start(struct btz_trial *trial);
