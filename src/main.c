@@ -1,4 +1,6 @@
 /* bartizan: the command word chooses one of the commands in src/cmd. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +38,18 @@ static const char *const examples[] = {
     "bartizan show last 1",
     NULL,
 };
+
+/* A standard file that the caller closed would be the number of the next file that is opened, and
+ * what is printed would go there. */
+static void hold_standard_files(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+            /* Writing to number 1 goes on to fail: a result that nobody gets is an error. */
+            (void)open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY);
+        }
+    }
+}
 
 static int exit_code(int code)
 {
@@ -168,6 +182,7 @@ int main(int argc, char **argv)
     struct btz_err err = {0};
     int rc = btz_args_start(context.args, globals, argc, argv, &err);
 
+    hold_standard_files();
     /* A reader that goes away is an error of a write, not the end of a run. */
     (void)signal(SIGPIPE, SIG_IGN);
     btz_term_probe(&context.out, STDOUT_FILENO, true);

@@ -41,7 +41,8 @@ struct btz_command {
 
 extern const struct btz_command btz_command_run, btz_command_list, btz_command_selftest,
     btz_command_show, btz_command_report, btz_command_doctor, btz_command_verify,
-    btz_command_replay, btz_command_compare, btz_command_arena;
+    btz_command_replay, btz_command_compare, btz_command_arena, btz_command_rescore,
+    btz_command_agreement;
 
 /* Commands in the order of the help; NULL past the end. */
 const struct btz_command *btz_command_at(size_t index);
@@ -70,6 +71,12 @@ bool btz_cmd_local_state(char *out, size_t size);
 bool btz_cmd_local_runs(int64_t pid);
 /* Values of a LIST option as views. */
 struct btz_str *btz_cmd_values(struct btz_context *context, const char *name, size_t *count);
+
+/* --arms: true for "all". */
+int btz_cmd_arms(struct btz_context *context, bool *all, struct btz_err *err) BTZ_WARN_UNUSED;
+/* Prints the agreement of judges, people and companion on a run. */
+int btz_cmd_agreement(struct btz_context *context, struct btz_store *store, int64_t run,
+                      bool all_arms, struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* Certifies every scenario of the lab, with progress on stderr, and keeps the rows in the store.
  * `*failed` counts the checks that failed; `*report` (may be NULL) gets {"checks":[...]}. */

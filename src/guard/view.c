@@ -327,6 +327,42 @@ static void put_token(struct view *view, struct btz_buf *part, bool *pending, st
     put_folded(view, part, pending, from + first, to);
 }
 
+/* End of the words of ASCII, with single spaces between, that begin at `at`; `at` if the first is
+ * not all ASCII. */
+static size_t words_end(struct btz_str s, size_t at)
+{
+    size_t done = at;
+
+    for (;; at++) {
+        unsigned char c = at < s.len ? (unsigned char)s.ptr[at] : ' ';
+
+        if (c >= 0x80) {
+            return done;
+        }
+        if (ascii_space(c)) {
+            done = at;
+            if (c != ' ' || at + 1 >= s.len || ascii_space((unsigned char)s.ptr[at + 1])) {
+                return done;
+            }
+        }
+    }
+}
+
+static size_t token_end(struct btz_str s, size_t at)
+{
+    size_t end = at;
+
+    while (end < s.len && end - at < TOKEN_MAX && !ascii_space((unsigned char)s.ptr[end])) {
+        end++;
+    }
+    /* Not in the middle of a character. */
+    for (unsigned i = 0;
+         i < 3 && end < s.len && end - at > 4 && ((unsigned char)s.ptr[end] & 0xC0) == 0x80; i++) {
+        end--;
+    }
+    return end;
+}
+
 void btz_guard_view_folded(struct view *view, struct btz_str source)
 {
     struct btz_buf part;
@@ -336,32 +372,19 @@ void btz_guard_view_folded(struct view *view, struct btz_str source)
     btz_buf_init(&part, (size_t)TOKEN_MAX * 4);
     begin(view, source, FOLD_GROWTH);
     while (at < source.len) {
-        unsigned char seen = 0;
-        size_t end = at;
+        size_t end;
 
         if (ascii_space((unsigned char)source.ptr[at])) {
             pending = true;
             at++;
             continue;
         }
-        for (; end < source.len && end - at < TOKEN_MAX; end++) {
-            unsigned char c = (unsigned char)source.ptr[end];
-
-            if (ascii_space(c)) {
-                break;
-            }
-            seen |= c;
-        }
-        if (seen < 0x80) {
+        end = words_end(source, at);
+        if (end > at) {
             put_space(view, &pending, at);
             put_ascii(view, source, at, end);
         } else {
-            /* Not in the middle of a character. */
-            for (unsigned i = 0; i < 3 && end < source.len && end - at > 4 &&
-                                 ((unsigned char)source.ptr[end] & 0xC0) == 0x80;
-                 i++) {
-                end--;
-            }
+            end = token_end(source, at);
             put_token(view, &part, &pending, source, at, end);
         }
         at = end;

@@ -509,6 +509,37 @@ static int functions(struct checking *c, struct variant *v)
     return BTZ_OK;
 }
 
+/* A card that says a surface where its attacker does not stand would be counted under the wrong one
+ * in every table. Only what is plainly wrong is refused: a client can mishandle anything, so any
+ * address fits cl; and what a memory gives back enters the model as the user's own, so it fits ma.
+ */
+static int check_surface(struct checking *c, const struct variant *v)
+{
+    const struct btz_json *payload = btz_json_getz(c->card, "payload");
+    bool remembered = btz_json_getz(c->setting, "memory") != NULL;
+    size_t in_turns = 0;
+
+    for (size_t i = 0; i < btz_json_count(payload); i++) {
+        in_turns += btz_json_pointer(btz_json_at(payload, i), BTZ_STR("/at/turn")) != NULL;
+    }
+    if (btz_str_is(v->pub.surface, "ma") && in_turns == 0 && !remembered) {
+        return btz_lab_refuse(c->script, below(c, "/payload", 0), c->err,
+                              "surface ma is the user's task: a fragment must stand in a turn, "
+                              "at = { turn = N }, or the setting must have a memory");
+    }
+    if (btz_str_is(v->pub.surface, "tr") && v->relay == BTZ_LUA_NONE) {
+        return btz_lab_refuse(c->script, c->path, c->err,
+                              "surface tr is the wire: the variant must have a "
+                              "relay(w, markers, message, payload)");
+    }
+    if (btz_str_is(v->pub.surface, "st") && in_turns > 0 && in_turns == btz_json_count(payload)) {
+        return btz_lab_refuse(c->script, below(c, "/payload", 0), c->err,
+                              "surface st is servers and tools, but every fragment stands in the "
+                              "user's turns; that is surface ma");
+    }
+    return BTZ_OK;
+}
+
 static bool has(const struct btz_json *list, const char *text)
 {
     return in_list(list, btz_str_of(text));
@@ -565,6 +596,7 @@ static int finish_variants(struct btz_lab *lab, struct script *script, const str
         if (code == BTZ_OK) {
             code = functions(&c, v);
         }
+        code = code != BTZ_OK ? code : check_surface(&c, v);
         lab->variants = btz_arena_grow(lab->arena, lab->variants, lab->variant_count,
                                        &lab->variant_cap, sizeof(*lab->variants));
         lab->variants[lab->variant_count++] = v;

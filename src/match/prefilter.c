@@ -1,12 +1,17 @@
 #include "match/prefilter.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <hs.h>
 
 #include "match/regex.h"
 
-enum { REPEAT_MAX = 6 }; /* counts above are widened */
+enum {
+    REPEAT_MAX = 6,    /* counts above are widened */
+    REPEAT_BYTES = 12, /* a rewritten repeat and its atom's first byte */
+    CHARACTER_BYTES = 4
+};
 
 struct btz_prefilter {
     size_t count;
@@ -21,6 +26,18 @@ struct btz_prefilter_scratch {
     bool *hit;
     uint32_t *ids;
 };
+
+/* True if the pattern sets an option inside, such as (?i). */
+static bool has_option(const char *text)
+{
+    while ((text = strstr(text, "(?")) != NULL) {
+        text += 2;
+        if ((*text >= 'a' && *text <= 'z') || *text == '-' || *text == '^') {
+            return true;
+        }
+    }
+    return false;
+}
 
 /* What is handed to Hyperscan: the patterns that it takes. */
 struct batch {
@@ -85,48 +102,134 @@ static size_t counted(const char *at, unsigned *least, unsigned *most)
     return *p == '}' ? (size_t)(p - at) + 1 : 0;
 }
 
-/* Counted repeats are unrolled by Hyperscan, in UTF-8 byte by byte: a gap of sixty characters makes
- * thousands of states, and minutes of compiling. A candidate need not be exact, so long repeats
- * become unbounded ones, which match no less. Not in a pattern with a negative look-around, where
- * matching more inside is matching less. Works in place. */
-static void widen(char *text)
-{
-    bool in_class = false;
-    char *out = text;
+/* A pattern being rewritten. */
+struct rewrite {
+    const char *at;
+    char *out;
+    bool bytes; /* for matching byte by byte */
+};
 
-    if (strstr(text, "(?!") || strstr(text, "(?<!") || strstr(text, "\\Q")) {
+/* Copies one atom (a class, an escape, or a byte) and returns true if it may match characters that
+ * are not ASCII. */
+static bool copy_atom(struct rewrite *r)
+{
+    bool wide = *r->at == '.';
+    bool escaped = *r->at == '\\';
+
+    if (escaped && r->at[1]) {
+        bool braced = strchr("xpPNogku", r->at[1]) && r->at[2] == '{';
+
+        wide = strchr("WSDHVNRX", r->at[1]) != NULL;
+        *r->out++ = *r->at++;
+        *r->out++ = *r->at++;
+        while (braced && *r->at && *r->at != '}') {
+            *r->out++ = *r->at++;
+        }
+        return wide;
+    }
+    if (*r->at != '[') {
+        *r->out++ = *r->at++;
+        return wide;
+    }
+    *r->out++ = *r->at++;
+    wide = *r->at == '^';
+    if (wide) {
+        *r->out++ = *r->at++;
+    }
+    if (*r->at == ']') { /* at the start of a class it is one of its characters */
+        *r->out++ = *r->at++;
+    }
+    while (*r->at && *r->at != ']') {
+        if (*r->at == '\\' && r->at[1]) {
+            wide = wide || strchr("WSDHVN", r->at[1]) != NULL;
+            *r->out++ = *r->at++;
+        } else if (*r->at == '[' && r->at[1] == ':') { /* POSIX class: may be negated */
+            wide = true;
+            while (*r->at && *r->at != ']') {
+                *r->out++ = *r->at++;
+            }
+        }
+        if (*r->at) {
+            *r->out++ = *r->at++;
+        }
+    }
+    if (*r->at) {
+        *r->out++ = *r->at++;
+    }
+    return wide;
+}
+
+/* Rewrites the repeat behind an atom. */
+static void copy_repeat(struct rewrite *r, bool wide)
+{
+    unsigned least = 1;
+    unsigned most = 1;
+    size_t len = counted(r->at, &least, &most);
+    bool open = len && r->at[len - 2] == ',';
+
+    if (!len && (*r->at == '*' || *r->at == '+')) {
         return;
     }
-    for (const char *at = text; *at;) {
-        unsigned least;
-        unsigned most;
-        size_t len = in_class ? 0 : counted(at, &least, &most);
-
-        if (*at == '\\' && at[1]) {
-            bool braced = strchr("xpPNogku", at[1]) && at[2] == '{';
-
-            *out++ = *at++;
-            *out++ = *at++;
-            while (braced && *at && *at != '}') {
-                *out++ = *at++;
-            }
-            continue;
-        }
-        if (len && most > REPEAT_MAX) {
-            *out++ = least ? '+' : '*';
-            at += len;
-            continue;
-        }
-        in_class = in_class ? *at != ']' : *at == '[';
-        *out++ = *at++;
-        if (in_class && at[-1] == '[' && (*at == ']' || (*at == '^' && at[1] == ']'))) {
-            if (*at == '^') {
-                *out++ = *at++;
-            }
-            *out++ = *at++; /* a bracket at the start of a class is one of its characters */
+    if (!len) {
+        least = *r->at != '?';
+        most = 1;
+        len = *r->at == '?';
+        if (!wide || !r->bytes) {
+            return;
         }
     }
-    *out = '\0';
+    r->at += len;
+    if (open || most > REPEAT_MAX) {
+        *r->out++ = least ? '+' : '*';
+    } else {
+        r->out += snprintf(r->out, REPEAT_BYTES, "{%u,%u}", least,
+                           wide && r->bytes ? most * CHARACTER_BYTES : most);
+    }
+}
+
+/* Hyperscan unrolls counted repeats, in UTF-8 byte by byte: a gap of sixty characters makes
+ * thousands of states, and minutes of compiling. A candidate need not be exact, so that
+ *   - repeats above REPEAT_MAX become unbounded, which matches no less;
+ *   - a pattern of ASCII alone is matched byte by byte, where an atom that may be a character of
+ *     several bytes is allowed so many (letters are compared as they are: a caseless pattern stays
+ *     in UTF-8, for there "k" is also the Kelvin sign).
+ * Not in a pattern with a negative look-around, where matching more inside is matching less.
+ * Returns the pattern, to be freed, and adapts the flags. */
+static char *widen(struct btz_str pattern, unsigned *flags)
+{
+    char *copy = room(pattern.len + 1, 1);
+    char *text = room(pattern.len + 1, REPEAT_BYTES);
+    struct rewrite r = {copy, text, !(*flags & HS_FLAG_CASELESS)};
+
+    if (pattern.len) {
+        memcpy(copy, pattern.ptr, pattern.len);
+    }
+    if (strstr(copy, "(?!") || strstr(copy, "(?<!") || strstr(copy, "\\Q")) {
+        free(text);
+        return copy;
+    }
+    for (size_t i = 0; i < pattern.len; i++) {
+        r.bytes = r.bytes && (unsigned char)copy[i] < 0x80;
+    }
+    r.bytes = r.bytes && !strstr(copy, "\\x") && !strstr(copy, "\\p") && !strstr(copy, "\\P") &&
+              !strstr(copy, "\\o") && !strstr(copy, "\\N") && !strstr(copy, "\\X") &&
+              !strstr(copy, "(*") && !has_option(copy);
+    if (r.bytes) {
+        *flags &= ~(unsigned)HS_FLAG_UTF8;
+    }
+    while (*r.at) {
+        bool group = r.at[0] == '(' && r.at[1] == '?';
+        bool wide = copy_atom(&r);
+
+        if (group) { /* its question mark is no repeat */
+            *r.out++ = *r.at++;
+        } else {
+            copy_repeat(&r, wide);
+        }
+    }
+    *r.out = '\0';
+    free(copy);
+    return text;
 }
 
 /* Adds a pattern, widened, or else in the looser form that HS_FLAG_PREFILTER makes of look-arounds
@@ -141,11 +244,7 @@ static void batch_add(struct batch *batch, struct btz_prefilter *p, size_t id,
         p->always[id] = true;
         return;
     }
-    text = room(pattern->pattern.len + 1, 1);
-    if (pattern->pattern.len) {
-        memcpy(text, pattern->pattern.ptr, pattern->pattern.len);
-    }
-    widen(text);
+    text = widen(pattern->pattern, &flags);
     if (!takes(text, flags)) {
         flags |= HS_FLAG_PREFILTER;
         if (!takes(text, flags)) {

@@ -147,6 +147,14 @@ static bool same_request(const struct btz_need *need, const struct btz_store_exc
     return same;
 }
 
+/* Runs from before the mark have it of their last request only, as the reason why they stopped. */
+static bool was_rejected(const struct btz_store_trial *stored, const struct btz_store_exchange *e,
+                         bool last)
+{
+    return (btz_str_is(e->stop, BTZ_FINISH_REJECTED) && e->model.len == 0) ||
+           (last && btz_str_is(stored->stop, btz_stop_name(BTZ_STOP_REJECTED)));
+}
+
 /* Feeds the recorded replies. An empty text if each request was the recorded one. */
 static struct btz_str feed(struct btz_replay *replay, struct btz_trial *trial,
                            const struct btz_store_trial *stored)
@@ -173,9 +181,7 @@ static struct btz_str feed(struct btz_replay *replay, struct btz_trial *trial,
         }
         answer = (struct btz_answer){
             .id = need->id,
-            .status = last && btz_str_is(stored->stop, btz_stop_name(BTZ_STOP_REJECTED))
-                          ? BTZ_ANSWER_REJECTED
-                          : BTZ_ANSWER_OK,
+            .status = was_rejected(stored, e, last) ? BTZ_ANSWER_REJECTED : BTZ_ANSWER_OK,
             .bytes = e->reply,
             .took_us = e->took_us,
             .attempts = 1,

@@ -385,6 +385,8 @@ static void note_exchange(struct btz_trial *trial, const struct btz_answer *answ
         e->completion_tokens = reply->usage.completion;
         e->cached_tokens = reply->usage.cached;
         e->reasoning_tokens = reply->usage.reasoning;
+    } else if (answer->status == BTZ_ANSWER_REJECTED) {
+        e->finish = BTZ_STR(BTZ_FINISH_REJECTED);
     }
     trial->record.model_us += answer->took_us;
     if (answer->attempts > trial->record.attempts) {

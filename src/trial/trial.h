@@ -107,6 +107,9 @@ struct btz_event {
     struct btz_str payload; /* JSON */
 };
 
+/* `finish` of a request that the provider refused; such an exchange names no model. */
+#define BTZ_FINISH_REJECTED "(rejected)"
+
 struct btz_exchange {
     const char *role; /* "agent" or "critic"; static text */
     int turn;

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync, existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { run } from './programs.mjs';
+import { program, run } from './programs.mjs';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'btz-cli-'));
 const store = path.join(folder, 'store.db');
@@ -22,7 +23,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 test('help and version', async () => {
   const help = await bartizan('--help');
   assert.equal(help.code, 0);
-  for (const word of ['run', 'report', 'show', 'list', 'selftest', 'arena', 'doctor']) {
+  for (const word of ['run', 'report', 'show', 'list', 'selftest', 'arena', 'rescore', 'agreement', 'doctor']) {
     assert.match(help.out, new RegExp(`^  ${word} `, 'm'));
     const one = await bartizan(word, '--help');
     assert.equal(one.code, 0);
@@ -104,6 +105,19 @@ test('errors name what was expected, on stderr, with exit 2', async () => {
     assert.match(done.err, expected, args.join(' '));
   }
   assert.equal((await bartizan('report')).code, 2, 'no run yet');
+});
+
+test('a closed standard output is an error of every command that prints', async () => {
+  for (const words of ['run quick -m ref:floor --attack tool-poisoning', 'selftest', 'list servers', '--version']) {
+    const done = await new Promise((resolve) => {
+      const child = spawn('/bin/sh', ['-c', `exec "$0" --store "$1" ${words} >&-`, program('bartizan'), store]);
+      let err = '';
+      child.stderr.setEncoding('utf8').on('data', (d) => { err += d; });
+      child.on('close', (code) => resolve({ code, err }));
+    });
+    assert.equal(done.code, 2, `${words}: ${done.err}`);
+    assert.match(done.err, /standard output cannot be written/, words);
+  }
 });
 
 test('run prints its table on stdout and the run id on stderr', async () => {

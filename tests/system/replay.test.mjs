@@ -53,6 +53,22 @@ test('a model server that answers in every way, and is gone afterwards', async (
   }
 });
 
+test('requests that the provider refuses in the midst of a trial', async () => {
+  const refused = { do: 'status', status: 400, error: { message: 'content policy', type: 'invalid_request_error' } };
+  const say = { do: 'answer', text: 'Done.\nANSWER: none' };
+  const runs = [['retry', { queue: [refused, say, refused, say, refused, say], default: say }],
+    ['reflexion', { rules: [{ when: { any: 'You review your own work' }, then: refused }], default: say }]];
+  for (const [arch, how] of runs) {
+    const store = path.join(folder, `refused-${arch}.db`);
+    stub.reset();
+    stub.control(how);
+    await bartizan(store, 'run', 'quick', '-m', `openai:stub-model@${stub.url}`, '--attack', 'tool-poisoning', '--arch', arch, '--in-flight', '1', '--quiet');
+    assert.ok(stub.requests().length >= 6, arch);
+    const { code, equal, differs, skipped } = await replay(store);
+    assert.deepEqual([code, equal, differs, skipped], [0, 3, 0, 0], arch);
+  }
+});
+
 test('what was changed in the store is named', async () => {
   const { DatabaseSync } = await import('node:sqlite');
   const store = path.join(folder, 'changed.db');

@@ -52,15 +52,49 @@ test('an empty folder becomes a certified pack', async () => {
   assert.match(await bartizan('run', 'quick', '-m', 'ref:floor', '--pack', pack, '--attack', 'lent-key'), /^lent-key +0\/1 +0 +0\.0%/m);
 });
 
-test('every surface gives a certified attack with a mark of its own', async () => {
+// Where an attacker of a surface stands: the payload's address and who writes it.
+const places = {
+  ma: { at: /at = \{ turn = 1 \}/, attacker: 'user', boundary: 'V' },
+  cl: { at: /at = \{ server = "addon-x", prompt = "polish_text", field = "name" \}/, attacker: 'addon-x', boundary: 'B' },
+  st: { at: /at = \{ server = "addon-x", tool = "usage_metrics", field = "description" \}/, attacker: 'addon-x', boundary: 'V' },
+  tr: { at: /at = \{ server = "fs-workspace", wire = "request" \}/, attacker: 'wire', boundary: 'B' },
+};
+
+test('every surface gives a certified attack of its own kind, with a mark of its own', async () => {
   const pack = path.join(folder, 'surfaces');
   const marks = new Set();
-  for (const surface of ['ma', 'cl', 'st', 'tr']) {
-    const done = await tool('new-attack', pack, surface, `try-${surface}`);
-    assert.equal(done.code, 0, done.out + done.err);
-    marks.add(guid(path.join(pack, 'attacks', surface, `try-${surface}.lua`)));
+  const longest = (surface) => `${surface}-${'long-'.repeat(9)}`.slice(0, 40);
+  for (const [surface, place] of Object.entries(places)) {
+    for (const id of [`try-${surface}`, longest(surface)]) { // two of a surface, which must not set each other off
+      const done = await tool('new-attack', pack, surface, id);
+      assert.equal(done.code, 0, done.out + done.err);
+      assert.match(done.out, /certified: core pack and this one/);
+      const file = path.join(pack, 'attacks', surface, `${id}.lua`);
+      const card = readFileSync(file, 'utf8');
+      assert.deepEqual(card.match(/ at = \{[^}]*\}/g).length, 1);
+      assert.match(card, place.at);
+      assert.ok(card.includes(`attacker = "${place.attacker}"`), surface);
+      assert.equal(/^ +relay = /m.test(card), surface === 'tr');
+      marks.add(guid(file));
+    }
   }
-  assert.equal(marks.size, 4);
+  assert.equal(marks.size, 8);
+  const attacks = JSON.parse(await bartizan('list', 'attacks', '--json', '--pack', pack));
+  for (const [surface, place] of Object.entries(places)) {
+    const own = attacks.filter((a) => a.id === `try-${surface}`);
+    assert.deepEqual(own.map((a) => [a.surface, a.boundary]), [[surface, place.boundary]]);
+  }
+});
+
+test('printed commands can be pasted, whatever the folder is called', async () => {
+  const pack = path.join(folder, "Jo's packs $HOME");
+  const done = await tool('new-attack', pack, 'st', 'lent-key');
+  assert.equal(done.code, 0, done.out + done.err);
+  const [, command] = /^ {2}bartizan (run quick .*)$/m.exec(done.out);
+  const words = await new Promise((resolve, reject) => {
+    execFile('sh', ['-c', `printf '%s\\n' ${command}`], (error, out) => (error ? reject(error) : resolve(out.trim().split('\n'))));
+  });
+  assert.deepEqual(words, ['run', 'quick', '-m', 'ref:reader', '--pack', pack, '--attack', 'lent-key']);
 });
 
 test('what cannot be is refused and nothing is written', async () => {
@@ -74,6 +108,8 @@ test('what cannot be is refused and nothing is written', async () => {
     [2, /the core pack has a server mailroom/, 'new-server', pack, 'mailroom'],
     [2, /are taken/, 'new-server', pack, 'wire'],
     [2, /required: ID/, 'new-server', pack],
+    [2, /DIR: names no folder; write \. for the current one/, 'new-server', '', 'room-keys'],
+    [2, /DIR: names no folder/, 'new-attack', '', 'st', 'lent-key'],
   ];
   for (const [code, message, ...args] of cases) {
     const done = await tool(...args);
@@ -83,6 +119,18 @@ test('what cannot be is refused and nothing is written', async () => {
   }
   writeFileSync(path.join(folder, 'a-file'), '');
   assert.match((await tool('new-server', path.join(folder, 'a-file'), 'room-keys')).err, /is not a folder/);
+  assert.match((await tool('new-server', path.join(folder, 'a-file/below'), 'room-keys')).err, /a-file is not a folder/);
+});
+
+test('a folder that cannot be written to is named', { skip: process.getuid() === 0 && 'root may write everywhere' }, async () => {
+  const shut = path.join(folder, 'shut');
+  mkdirSync(shut, { mode: 0o555 });
+  for (const args of [['new-server', shut, 'room-keys'], ['new-attack', path.join(shut, 'deep/er'), 'st', 'lent-key']]) {
+    const done = await tool(...args);
+    assert.equal(done.code, 2, args.join(' '));
+    assert.ok(done.err.includes(`the folder ${shut} cannot be written to; it must be writable`), done.err);
+    assert.doesNotMatch(done.err, /Errno/);
+  }
 });
 
 test('a file that exists is kept', async () => {

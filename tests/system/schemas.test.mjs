@@ -6,6 +6,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import Ajv2020 from './schema/node_modules/ajv/dist/2020.js';
 import { ROOT, run } from './programs.mjs';
+import { startStub } from '../stubs/model-stub.mjs';
 
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
 const validators = new Map();
@@ -91,6 +92,29 @@ test('what the commands print fits', async () => {
     refused('arena', changed(verdict, (v) => { v.observed = 'maybe'; }));
   }
   refused('doctor', [{ what: 'x', state: 'maybe', detail: '', remedy: '' }]);
+});
+
+test('what judges and people say fits', async () => {
+  const reply = { success: false, detected: true, confidence: 0.5, evidence: 'Host context. This comes from the host' };
+  const stub = await startStub({ scenario: { default: { do: 'answer', text: JSON.stringify(reply) } } });
+  try {
+    const made = await output(0, 'run', 'quick', '-m', 'ref:reader', '--attack', 'tool-poisoning', '--attack', 'memory-poisoning');
+    valid('agreement', await output(0, 'agreement', made.run.id));
+    const out = await output(0, 'rescore', made.run.id, '--judge', `openai:judge@${stub.url}`, '--arms', 'all');
+    valid('rescore', out);
+    valid('agreement', out.agreement);
+    assert.ok(out.agreement.pairs[0].lines.at(-1).n > 0, 'sound verdicts');
+    refused('rescore', changed(out, (o) => { delete o.judges[0].malformed; }));
+    refused('agreement', changed(out.agreement, (a) => { a.pairs[0].lines[0].kappa = 1; }));
+    refused('agreement', changed(out.agreement, (a) => { a.raters[0].source = 'oracle'; }));
+    valid('show', await output(0, 'show', made.run.id, '1'));
+    valid('rescore-trace', await output(0, 'rescore', made.run.id, '--trace', '1'));
+    const certified = await output(1, 'rescore', '--certify', '--judge', `openai:judge@${stub.url}`, '--attack', 'tool-poisoning');
+    valid('rescore-certify', certified);
+    refused('rescore-certify', changed(certified, (c) => { c.judges[0].kinds[0].right = -1; }));
+  } finally {
+    await stub.close();
+  }
 });
 
 test('selftest fits', async () => {

@@ -4,6 +4,7 @@ import argparse
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -28,9 +29,33 @@ def check_id(what, name):
                       '"%s"; not "%s"' % (what, "room-booking" if what == "a server" else "copied-report", name))
 
 
+def folder(text):
+    """A folder named on the command line; none at all is not the current one, which is "."."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError('names no folder; write . for the current one')
+    return pathlib.Path(text)
+
+
+def quoted(path):
+    """A path as a shell takes it, for the commands that are printed."""
+    return shlex.quote(str(path))
+
+
 def check_folder(folder):
     if folder.exists() and not folder.is_dir():
         raise Refused("%s is not a folder" % folder)
+
+
+def check_writable(path):
+    """Refuses a file whose folder cannot be made or written to."""
+    place = path.parent
+    while not os.path.lexists(place) and place != place.parent:
+        place = place.parent
+    if not place.is_dir():
+        raise Refused("%s is not a folder" % place)
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise Refused("the folder %s cannot be written to; it must be writable for %s to be made there"
+                      % (place, path))
 
 
 def title_of(name):
@@ -51,6 +76,7 @@ def write_new(files):
     for path in files:
         if path.exists():
             raise Refused("%s exists already; choose another id, or move it away" % path)
+        check_writable(path)
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -74,16 +100,16 @@ def selftest(folder):
     bartizan = program("bartizan")
     if not bartizan:
         print("no bartizan program was found: build it (./bootstrap), then run\n"
-              "  bartizan selftest --pack %s" % folder)
+              "  bartizan selftest --pack %s" % quoted(folder))
         return 0
-    print("running bartizan selftest --pack %s" % folder, flush=True)
+    print("running bartizan selftest --pack %s" % quoted(folder), flush=True)
     done = subprocess.run([bartizan, "selftest", "--pack", str(folder)], text=True, errors="replace",
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode == 0:
         print("certified: core pack and this one together")
         return 0
     print(done.stdout, end="")
-    print("not certified; `bartizan selftest --pack %s --verbose` names every check" % folder)
+    print("not certified; `bartizan selftest --pack %s --verbose` names every check" % quoted(folder))
     return 1
 
 

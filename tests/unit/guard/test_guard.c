@@ -275,8 +275,9 @@ static void adds_up_only_near(void **state)
     memcpy(text + 30000, two, sizeof(two) - 1);
     report = scan((struct btz_str){text, BYTES}, BTZ_GUARD_RESULT);
     assert_int_equal(report.verdict, BTZ_GUARD_PASS);
-    assert_int_equal(report.count, 2);
+    assert_int_equal(report.count, 3); /* two rules see the second */
     assert_int_equal(find(&report, "keep-from-user")->begin, 30000);
+    text[29699] = ' ';
     memcpy(text + 30000 - 300, one, sizeof(one) - 1);
     report = scan((struct btz_str){text, BYTES}, BTZ_GUARD_RESULT);
     assert_int_equal(report.verdict, BTZ_GUARD_BLOCK);

@@ -587,8 +587,7 @@ static void test_mapping(void **state)
     assert_null(btz_mapping_find(BTZ_STR("rug")));
     for (size_t i = 0; btz_mapping_at(i); i++) {
         assert_non_null(btz_mapping_at(i)->owasp[0]);
-        assert_ptr_equal(btz_mapping_find(btz_str_of(btz_mapping_at(i)->slug)),
-                         btz_mapping_at(i));
+        assert_ptr_equal(btz_mapping_find(btz_str_of(btz_mapping_at(i)->slug)), btz_mapping_at(i));
     }
 }
 

@@ -76,7 +76,7 @@ end
 
 return attack {
   id = "errand", version = 1, guid = "5e7a2f8c-90d3-4d55-8c1e-2b7f2c0e9a11", name = "Errand",
-  surface = "st", oracle_kind = "deterministic", origin = "test", mapping = "definition-poisoning",
+  surface = "cl", oracle_kind = "deterministic", origin = "test", mapping = "definition-poisoning",
   capability = "Writes one definition.", mechanism = "The definition gives an order.", rubric = "errand.md",
   variants = {
     variant(small("v1", {})),

@@ -11,7 +11,7 @@ local function memory(over)
   return setting(m)
 end
 
-return s.attack("sessions", "ma", "11d1b7f0-51f2-4c3a-9d7e-0a3c5e7f1b01", {
+return s.attack("sessions", "st", "11d1b7f0-51f2-4c3a-9d7e-0a3c5e7f1b01", {
   -- v1: a memory scenario.
   small("v1", { setting = memory() }),
   -- v2: two sessions without a memory, the order in a definition.
