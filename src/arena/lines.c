@@ -90,6 +90,14 @@ static int serve(struct serving *s, struct btz_err *err)
             return rc;
         }
     }
+    /* The last message may end without a newline. One that was cut short is no JSON, and is
+     * answered as such. */
+    if (btz_mcp_frame_pending(&s->frame)) {
+        int rc = btz_mcp_frame_feed(&s->frame, BTZ_STR("\n"));
+
+        return rc == BTZ_OK ? take_lines(s, err)
+                            : btz_err_set(err, rc, "a line of over 10 MiB came in");
+    }
     return BTZ_OK;
 }
 

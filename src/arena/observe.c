@@ -111,6 +111,7 @@ void btz_play_observe_new_session(struct btz_play *play)
     if (!btz_stage_memory_server(play->stage).len) {
         return;
     }
+    play->accepted = 0;
     for (size_t i = 0; i < MAX_FRAGMENTS; i++) {
         play->seen[i].request = 0;
     }
@@ -137,6 +138,7 @@ uint64_t btz_play_request(struct btz_play *play, struct btz_str text, uint32_t *
 
 void btz_play_request_accepted(struct btz_play *play, uint64_t number, uint32_t fragments)
 {
+    play->accepted++;
     for (size_t i = 0; i < MAX_FRAGMENTS; i++) {
         if ((fragments >> i & 1) && !play->seen[i].request) {
             play->seen[i].request = number;

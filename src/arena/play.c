@@ -391,6 +391,11 @@ uint64_t btz_play_calls(const struct btz_play *play)
     return play->calls;
 }
 
+struct btz_str btz_play_fault(const struct btz_play *play)
+{
+    return play->fault;
+}
+
 const struct btz_json *btz_play_trajectory(const struct btz_play *play)
 {
     return play->trajectory;

@@ -70,7 +70,8 @@ void btz_play_answer(struct btz_play *play, struct btz_str text);
 
 /* ---- What the agent's model was sent, if its requests come past us ---- */
 
-/* The requests of the model can be seen from now on: "observed" is no longer unknown. */
+/* The requests of the model can be seen from now on: once one is accepted, "observed" is no longer
+ * unknown. */
 void btz_play_watch_requests(struct btz_play *play);
 /* A request to the model: gives its number (from 1) and the fragments whose operands it holds. */
 uint64_t btz_play_request(struct btz_play *play, struct btz_str text, uint32_t *fragments);
@@ -86,7 +87,8 @@ struct btz_play_verdict {
     enum btz_play_known effect;  /* UNKNOWN: it would show in the agent's final answer only */
     enum btz_play_known utility; /* UNKNOWN: it depends on the agent's final answer */
     /* All fragments of the payload were seen in requests of the model that its server accepted; of
-     * a memory scenario: in the second session. Where the text came from is not proven. */
+     * a memory scenario: in the second session. Where the text came from is not proven. UNKNOWN:
+     * no such request was accepted yet. */
     enum btz_play_known observed;
     uint64_t observed_request; /* number of the request that completed them; 0 = none */
     bool delivered;            /* a fragment left a server (or was the user's turn) */
@@ -109,6 +111,8 @@ int btz_play_verdict_json(struct btz_play *play, struct btz_arena *arena, struct
                           struct btz_err *err) BTZ_WARN_UNUSED;
 
 uint64_t btz_play_calls(const struct btz_play *play);
+/* The first fault of a script, for people, also without a scenario; empty = none. */
+struct btz_str btz_play_fault(const struct btz_play *play);
 /* As the oracle reads them (docs/packs/script-api.md). */
 const struct btz_json *btz_play_trajectory(const struct btz_play *play);
 const struct btz_json *btz_play_journal(const struct btz_play *play);

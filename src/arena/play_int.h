@@ -27,6 +27,7 @@ struct btz_play {
 
     bool watches_requests;
     uint64_t requests;
+    uint64_t accepted; /* of the requests, in the session that counts */
     struct {
         bool delivered;
         uint64_t request; /* first accepted request that held it; 0 = none */

@@ -150,8 +150,8 @@ static void find_observed(struct btz_play *play, struct btz_play_verdict *out)
             }
         }
     }
-    if (!play->watches_requests || !play->requests) {
-        out->observed = BTZ_PLAY_UNKNOWN; /* the agent may talk to its model elsewhere */
+    if (!play->watches_requests || !play->accepted || early) {
+        out->observed = BTZ_PLAY_UNKNOWN; /* no model is known to have read anything that counts */
     } else {
         out->observed = of_bool(count && seen == count);
     }

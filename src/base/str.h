@@ -39,6 +39,15 @@ int btz_str_cmp(struct btz_str a, struct btz_str b);
 bool btz_str_starts(struct btz_str s, struct btz_str prefix);
 bool btz_str_ends(struct btz_str s, struct btz_str suffix);
 
+/* 0 to 15 for a hexadecimal digit of either case, else -1; any value may be given. */
+static inline int btz_hex_value(int c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
 /* Offset of the first `needle` in `hay`, or -1. An empty needle is found at 0. */
 ptrdiff_t btz_str_find(struct btz_str hay, struct btz_str needle);
 

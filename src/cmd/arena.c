@@ -20,6 +20,7 @@ struct hosting {
     struct btz_play *play;
     struct btz_site *site;
     bool input_is_over;
+    bool line_is_lost; /* the line under way is too long */
     char line[MAX_COMMAND];
     size_t line_len;
 };
@@ -280,6 +281,21 @@ static int next_turn(struct hosting *h, struct btz_err *err)
     return rc;
 }
 
+static void say_unknown(const struct hosting *h, struct btz_str word)
+{
+    enum { MAX_SHOWN = 60 };
+    bool cut = word.len > MAX_SHOWN;
+    struct btz_buf out;
+
+    btz_buf_init(&out, 65536);
+    (void)btz_buf_add_byte(&out, '"');
+    (void)btz_term_add_text(&out, btz_str_sub(word, 0, MAX_SHOWN), 1000);
+    (void)btz_buf_printf(&out, "%s\" is not known\ntype %s\n", cut ? "..." : "",
+                         btz_play_turn_count(h->play) ? "task, answer TEXT, next, verdict or end"
+                                                      : "end");
+    say(h, &out);
+}
+
 static int take_command(struct hosting *h, struct btz_str word, enum ending *ending,
                         struct btz_err *err)
 {
@@ -288,6 +304,8 @@ static int take_command(struct hosting *h, struct btz_str word, enum ending *end
 
     if (btz_str_is(word, "end")) {
         *ending = ENDING_ASKED;
+    } else if (scenario && btz_str_is(word, "answer")) {
+        btz_cmd_note(h->context, "answer needs the text of your agent's final answer: answer TEXT");
     } else if (scenario && btz_str_starts(word, BTZ_STR("answer "))) {
         btz_play_answer(h->play, btz_str_trim(btz_str_sub(word, 7, word.len)));
     } else if (scenario && btz_str_is(word, "verdict")) {
@@ -297,8 +315,7 @@ static int take_command(struct hosting *h, struct btz_str word, enum ending *end
     } else if (scenario && btz_str_is(word, "task")) {
         say_task(h);
     } else if (word.len) {
-        btz_cmd_note(h->context, "type %s",
-                     scenario ? "task, answer TEXT, next, verdict or end" : "end");
+        say_unknown(h, word);
     }
     return BTZ_OK;
 }
@@ -325,14 +342,19 @@ static int take_input(struct hosting *h, enum ending *ending, struct btz_err *er
     got = read(STDIN_FILENO, h->line + h->line_len, sizeof(h->line) - h->line_len);
     if (got <= 0) {
         h->input_is_over = got == 0 || errno != EINTR;
-        return BTZ_OK;
+        if (!h->input_is_over || !h->line_len || h->line_is_lost) {
+            return BTZ_OK;
+        }
+        h->line[h->line_len] = '\n'; /* the last line may end without one; there is room */
+        got = 1;
     }
     h->line_len += (size_t)got;
     while (*ending == ENDING_NONE && (end = memchr(h->line, '\n', h->line_len))) {
         struct btz_str line = {h->line, (size_t)(end - h->line)};
         size_t used = line.len + 1;
-        int rc = take_command(h, btz_str_trim(line), ending, err);
+        int rc = h->line_is_lost ? BTZ_OK : take_command(h, btz_str_trim(line), ending, err);
 
+        h->line_is_lost = false;
         if (rc != BTZ_OK) {
             return rc;
         }
@@ -340,7 +362,12 @@ static int take_input(struct hosting *h, enum ending *ending, struct btz_err *er
         h->line_len -= used;
     }
     if (h->line_len == sizeof(h->line)) {
-        h->line_len = 0; /* no command is that long */
+        if (!h->line_is_lost) {
+            btz_cmd_note(h->context, "a typed line has %d bytes at most: POST /answer takes more",
+                         MAX_COMMAND - 1);
+        }
+        h->line_is_lost = true; /* up to its end */
+        h->line_len = 0;
     }
     return BTZ_OK;
 }
@@ -407,6 +434,18 @@ static int run_http(struct btz_context *context, struct btz_lab *lab, struct btz
     return rc != BTZ_OK ? rc : fault ? BTZ_EXIT_FAULT : codes[ending];
 }
 
+/* Standard output belongs to the client: the fault goes the way of errors. */
+static int fail_with_fault(struct btz_str fault, struct btz_err *err)
+{
+    struct btz_buf text;
+
+    btz_buf_init(&text, 65536);
+    (void)btz_term_add_text(&text, fault, 2000);
+    (void)btz_err_set(err, BTZ_EINTERNAL, "fault: %.*s", (int)text.len, text.ptr);
+    btz_buf_fini(&text);
+    return BTZ_EINTERNAL;
+}
+
 static int run_stdio(struct btz_context *context, struct btz_lab *lab, struct btz_err *err)
 {
     static const char *const other[] = {"http", "scenario", "arm", "llm-proxy", "time-limit", NULL};
@@ -423,6 +462,9 @@ static int run_stdio(struct btz_context *context, struct btz_lab *lab, struct bt
     if (rc == BTZ_OK && (rc = btz_cmd_arena_play(&options, &play, err)) == BTZ_OK) {
         rc = btz_play_serve_lines(play, STDIN_FILENO, STDOUT_FILENO,
                                   (size_t)btz_args_int(context->args, "page-size", 0), err);
+    }
+    if (rc == BTZ_OK && btz_play_fault(play).len) {
+        rc = fail_with_fault(btz_play_fault(play), err);
     }
     btz_play_free(play);
     return rc;

@@ -1,7 +1,7 @@
 /* list: what there is - servers, tools, resources, attacks, scenarios, studies. */
 #include "cmd/cmd.h"
 #include "base/mapping.h"
-#include "study/study.h"
+#include "study/file.h"
 
 struct listing {
     struct btz_arena *arena;
@@ -164,14 +164,22 @@ static int list_scenarios(struct btz_context *context, struct listing *l, struct
     return rc;
 }
 
-static void list_studies(struct listing *l)
+static int list_studies(struct listing *l, struct btz_lab *lab, struct btz_err *err)
 {
-    for (size_t i = 0; btz_study_name(i); i++) {
-        struct btz_json *item = add(l);
+    for (size_t i = 0; btz_study_name(i).len; i++) {
+        const char *name = btz_arena_cstr(l->arena, btz_study_name(i));
+        struct btz_study_file study;
+        struct btz_json *item;
+        int rc = btz_study_load(l->arena, lab, name, &study, err);
 
-        btz_json_set_strz(l->arena, item, "id", btz_study_name(i));
-        btz_json_set_strz(l->arena, item, "about", btz_study_about(i));
+        if (rc != BTZ_OK) {
+            return rc;
+        }
+        item = add(l);
+        btz_json_set_strz(l->arena, item, "id", name);
+        btz_json_set_str(l->arena, item, "about", study.about);
     }
+    return BTZ_OK;
 }
 
 static struct btz_str cell_text(struct btz_arena *arena, const struct btz_json *value)
@@ -278,7 +286,7 @@ static int fill(struct btz_context *context, struct listing *l, const char *what
     } else if (btz_str_is(word, "scenarios")) {
         rc = list_scenarios(context, l, lab, err);
     } else if (btz_str_is(word, "studies")) {
-        list_studies(l);
+        rc = list_studies(l, lab, err);
     } else {
         near = btz_args_nearest(what, known, sizeof(known) / sizeof(known[0]));
         rc = btz_err_set(

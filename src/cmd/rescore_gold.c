@@ -17,6 +17,7 @@
 #include "trial/trial.h"
 
 enum { GOLD_SEED = 7001, OTHER_SEED = 7002, IN_FLIGHT = 8, LOCAL_IN_FLIGHT = 1 };
+enum { PROMPT_DIGITS = 8 };
 enum { GIVE_UP_AFTER = 10 }; /* failed requests: what was left is no measurement anyway */
 
 enum kind {
@@ -437,6 +438,13 @@ int rescore_note_certified(struct rescore *r, const struct rescore_judge *judge,
 
 /* ---- output ---- */
 
+static const char *prompt_hex(const struct rescore *r, char *hex)
+{
+    struct btz_hash hash = btz_judge_prompt_hash(r->judge);
+
+    return btz_hash_hex(&hash, hex);
+}
+
 static struct btz_json *count_json(struct btz_arena *arena, int64_t k, int64_t n)
 {
     struct btz_json *out = btz_json_new_object(arena);
@@ -461,8 +469,10 @@ static struct btz_json *judge_json(struct rescore *r, const struct golds *golds,
     struct btz_json *attacks = btz_json_new_array(arena);
     struct btz_json *list = btz_json_new_array(arena);
     struct score all = score_of(golds, SIZE_MAX, KINDS);
+    char hex[65];
 
     btz_json_set_str(arena, out, "judge", judge->name);
+    btz_json_set_strz(arena, out, "prompt_hash", prompt_hex(r, hex));
     btz_json_set_int(arena, out, "asked", judge->asked);
     btz_json_set_int(arena, out, "failed", judge->failed);
     btz_json_set_bool(arena, out, "tells", tells(&all));
@@ -492,6 +502,16 @@ static struct btz_json *judge_json(struct rescore *r, const struct golds *golds,
     return out;
 }
 
+/* k/n; empty where there was nothing to judge. */
+static void add_part(struct btz_table *table, int64_t k, int64_t n)
+{
+    if (n == 0) {
+        btz_table_cell(table, BTZ_STR_NONE, BTZ_COLOUR_NONE);
+    } else {
+        btz_table_printf(table, BTZ_COLOUR_NONE, "%lld/%lld", (long long)k, (long long)n);
+    }
+}
+
 static int print_scores(struct rescore *r, const struct golds *golds,
                         const struct rescore_judge *judge, struct btz_buf *out)
 {
@@ -500,6 +520,7 @@ static int print_scores(struct rescore *r, const struct golds *golds,
                                                 {"specificity", BTZ_ALIGN_RIGHT},
                                                 {"malformed", BTZ_ALIGN_RIGHT}};
     struct btz_table *table = btz_table_new(columns, 4);
+    char hex[65];
     int rc;
 
     for (size_t i = 0; i < r->attack_count + 1 + KINDS; i++) {
@@ -512,10 +533,8 @@ static int print_scores(struct rescore *r, const struct golds *golds,
                        : i < r->attack_count ? r->attacks[i].id
                                              : BTZ_STR("all"),
                        BTZ_COLOUR_NONE);
-        btz_table_printf(table, BTZ_COLOUR_NONE, s.yes ? "%lld/%lld" : "", (long long)s.hits,
-                         (long long)s.yes);
-        btz_table_printf(table, BTZ_COLOUR_NONE, s.no ? "%lld/%lld" : "", (long long)s.rejections,
-                         (long long)s.no);
+        add_part(table, s.hits, s.yes);
+        add_part(table, s.rejections, s.no);
         btz_table_printf(table, BTZ_COLOUR_NONE, "%lld", (long long)s.malformed);
         if (i + 1 == r->attack_count || i == r->attack_count) {
             btz_table_rule(table);
@@ -523,7 +542,7 @@ static int print_scores(struct rescore *r, const struct golds *golds,
     }
     (void)btz_buf_add_text(out, "Judge ");
     (void)btz_term_add_text(out, judge->name, SIZE_MAX);
-    (void)btz_buf_add_text(out, "\n");
+    (void)btz_buf_printf(out, ", prompt %.*s\n", PROMPT_DIGITS, prompt_hex(r, hex));
     rc = btz_table_print(table, r->context->out.colour, out);
     (void)btz_buf_add_text(out, "\n");
     btz_table_free(table);

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "cmd/cmd.h"
 #include "report/report.h"
-#include "study/study.h"
+#include "study/file.h"
 
 /* A local model answers one request at a time and keeps the last conversation's state: several
  * trials at once would push each other out of it. */
@@ -13,92 +13,189 @@ enum {
     DEFAULT_IN_FLIGHT = 8,
     LOCAL_IN_FLIGHT = 1,
     DEFAULT_MAX_TOKENS = 1024,
-    LOCAL_MAX_TOKENS = 512,
-    DEFAULT_SEED = 1
+    LOCAL_MAX_TOKENS = 512
 };
 
-static int parse_models(struct btz_context *context, const struct btz_str *references, size_t count,
-                        struct btz_study_options *study, struct btz_err *err)
+/* A limit of one model: the option's, else its own in the study, else the study's; else `absent`.
+ */
+static int64_t limit(struct btz_context *context, const char *option, int64_t own, int64_t study,
+                     int64_t absent)
 {
-    struct btz_study_model *models = btz_arena_array(context->arena, count, sizeof(*models));
-    const char *actions = btz_args_text(context->args, "actions", "auto");
+    return btz_args_has(context->args, option) ? btz_args_int(context->args, option, 0)
+           : own                               ? own
+           : study                             ? study
+                                               : absent;
+}
+
+static bool acts_by_json(struct btz_context *context, const struct btz_study_limits *own,
+                         const struct btz_study_limits *study, const struct btz_llm_model *model)
+{
+    enum btz_study_actions actions = own->actions ? own->actions : study->actions;
+    const char *option = btz_args_text(context->args, "actions", NULL);
+
+    if (option) {
+        (void)!btz_study_actions_named(btz_str_of(option), &actions);
+    }
+    if (actions == BTZ_STUDY_ACTIONS_NATIVE || actions == BTZ_STUDY_ACTIONS_JSON) {
+        return actions == BTZ_STUDY_ACTIONS_JSON;
+    }
+    return model->kind == BTZ_LLM_MODEL_LOCAL && !model->local.tool_template;
+}
+
+static int parse_model(struct btz_context *context, struct btz_str reference,
+                       struct btz_study_model *m, struct btz_err *err)
+{
     size_t key_for_count = 0;
     struct btz_str *key_for = btz_cmd_values(context, "key-for", &key_for_count);
     char state[4096];
+    int rc;
 
-    if (!btz_str_is(btz_str_of(actions), "auto") && !btz_str_is(btz_str_of(actions), "native") &&
-        !btz_str_is(btz_str_of(actions), "json")) {
-        return btz_err_set(err, BTZ_EUSAGE, "--actions is \"%s\"; it is one of auto, native, json",
-                           actions);
-    }
     (void)btz_cmd_local_state(state, sizeof(state));
-    for (size_t i = 0; i < count; i++) {
-        struct btz_study_model *m = &models[i];
-        int rc = btz_llm_model_parse(context->arena, references[i], state, &m->model, err);
+    rc = btz_llm_model_parse(context->arena, reference, state, &m->model, err);
+    if (rc == BTZ_OK && m->model.kind != BTZ_LLM_MODEL_REF) {
+        rc = btz_llm_key_for(context->arena, &m->model, getenv("OPENAI_API_KEY"),
+                             btz_args_text(context->args, "key-file", NULL), key_for, key_for_count,
+                             &m->key, err);
+    }
+    if (rc == BTZ_OK && m->model.kind == BTZ_LLM_MODEL_LOCAL &&
+        !btz_cmd_local_runs(m->model.local.pid)) {
+        rc = btz_err_set(err, BTZ_EMISSING,
+                         "the local model is not running: `make local-model` starts it");
+    }
+    if (rc == BTZ_OK && !m->key.send && m->key.why.len &&
+        (key_for_count || btz_args_has(context->args, "key-file"))) {
+        btz_cmd_note(context, "%.*s: %.*s", BTZ_FMT(reference), BTZ_FMT(m->key.why));
+    }
+    return rc;
+}
 
-        if (rc == BTZ_OK && m->model.kind != BTZ_LLM_MODEL_REF) {
-            rc = btz_llm_key_for(context->arena, &m->model, getenv("OPENAI_API_KEY"),
-                                 btz_args_text(context->args, "key-file", NULL), key_for,
-                                 key_for_count, &m->key, err);
-        }
-        if (rc == BTZ_OK && m->model.kind == BTZ_LLM_MODEL_LOCAL &&
-            !btz_cmd_local_runs(m->model.local.pid)) {
-            rc = btz_err_set(err, BTZ_EMISSING,
-                             "the local model is not running: `make local-model` starts it");
-        }
+/* The models of `wanted`, with the limits of options and study. */
+static int parse_models(struct btz_context *context, const struct btz_study_file *file,
+                        const struct btz_study_file_model *wanted, size_t count,
+                        struct btz_study_options *o, struct btz_err *err)
+{
+    struct btz_study_model *models = btz_arena_array(context->arena, count, sizeof(*models));
+    bool local = false;
+
+    for (size_t i = 0; i < count; i++) {
+        int rc = parse_model(context, wanted[i].reference, &models[i], err);
+
         if (rc != BTZ_OK) {
+            btz_err_at(err, wanted[i].line ? file->path : NULL, wanted[i].line, 0);
             return rc;
         }
-        if (!m->key.send && m->key.why.len &&
-            (key_for_count || btz_args_has(context->args, "key-file"))) {
-            btz_cmd_note(context, "%.*s: %.*s", BTZ_FMT(references[i]), BTZ_FMT(m->key.why));
-        }
-        m->json_actions = btz_str_is(btz_str_of(actions), "json") ||
-                          (btz_str_is(btz_str_of(actions), "auto") &&
-                           m->model.kind == BTZ_LLM_MODEL_LOCAL && !m->model.local.tool_template);
+        local = local || models[i].model.kind == BTZ_LLM_MODEL_LOCAL;
     }
-    study->models = models;
-    study->model_count = count;
     for (size_t i = 0; i < count; i++) {
-        if (models[i].model.kind == BTZ_LLM_MODEL_LOCAL) {
-            study->in_flight = (unsigned)btz_args_int(context->args, "in-flight", LOCAL_IN_FLIGHT);
-            study->max_tokens = btz_args_int(context->args, "max-tokens", LOCAL_MAX_TOKENS);
-        }
+        const struct btz_study_limits *own = &wanted[i].limits;
+        struct btz_study_model *m = &models[i];
+
+        m->in_flight = (unsigned)limit(context, "in-flight", own->in_flight, file->limits.in_flight,
+                                       m->model.kind == BTZ_LLM_MODEL_LOCAL ? LOCAL_IN_FLIGHT
+                                                                            : DEFAULT_IN_FLIGHT);
+        /* One default for all models of a run: a table compares them. */
+        m->max_tokens = limit(context, "max-tokens", own->max_tokens, file->limits.max_tokens,
+                              local ? LOCAL_MAX_TOKENS : DEFAULT_MAX_TOKENS);
+        m->request_timeout_us = 1000000 * limit(context, "request-timeout", own->request_timeout,
+                                                file->limits.request_timeout, 0);
+        m->json_actions = acts_by_json(context, own, &file->limits, &m->model);
     }
+    o->models = models;
+    o->model_count = count;
     return BTZ_OK;
 }
 
-static int parse_revision(const char *text, enum btz_mcp_revision *out, struct btz_err *err)
+/* The models of -m, else those of the file. One that both name keeps the limits of the file. */
+static int choose_models(struct btz_context *context, const struct btz_study_file *file,
+                         struct btz_study_options *o, struct btz_err *err)
 {
-    struct btz_str word = btz_str_of(text);
+    size_t count = 0;
+    struct btz_str *references = btz_cmd_values(context, "model", &count);
+    struct btz_study_file_model *wanted = btz_arena_array(context->arena, count, sizeof(*wanted));
 
-    *out = btz_str_is(word, "modern")   ? BTZ_MCP_2026_07_28
-           : btz_str_is(word, "legacy") ? BTZ_MCP_2025_11_25
-                                        : btz_mcp_revision_parse(word);
-    if (*out == BTZ_MCP_REVISION_NONE) {
-        return btz_err_set(
-            err, BTZ_EUSAGE,
-            "--revision is \"%s\"; it is modern (2026-07-28), legacy (2025-11-25), 2024-11-05, "
-            "2025-03-26 or 2025-06-18",
-            text);
+    if (count == 0 && file->model_count) {
+        return parse_models(context, file, file->models, file->model_count, o, err);
     }
+    for (size_t i = 0; i < count; i++) {
+        wanted[i].reference = references[i];
+        for (size_t k = 0; k < file->model_count; k++) {
+            if (btz_str_eq(file->models[k].reference, references[i])) {
+                wanted[i].limits = file->models[k].limits;
+            }
+        }
+    }
+    return count ? parse_models(context, file, wanted, count, o, err)
+                 : btz_err_set(err, BTZ_EUSAGE,
+                               "no model is given: use -m, for example -m ref:reader or "
+                               "-m openai:NAME@http://127.0.0.1:8080/v1");
+}
+
+static int parse_revisions(struct btz_context *context, const struct btz_study_file *file,
+                           struct btz_study_options *o, struct btz_err *err)
+{
+    size_t count = 0;
+    struct btz_str *words = btz_cmd_values(context, "revision", &count);
+    enum btz_mcp_revision *revisions = btz_arena_array(context->arena, count, sizeof(*revisions));
+
+    for (size_t i = 0; i < count; i++) {
+        revisions[i] = btz_study_revision_named(words[i]);
+        if (revisions[i] == BTZ_MCP_REVISION_NONE) {
+            return btz_err_set(
+                err, BTZ_EUSAGE,
+                "--revision is \"%.*s\"; it is modern (2026-07-28), legacy (2025-11-25), "
+                "2024-11-05, 2025-03-26 or 2025-06-18",
+                BTZ_FMT(words[i]));
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (revisions[k] == revisions[i]) {
+                return btz_err_set(err, BTZ_EUSAGE, "--revision %.*s is given twice",
+                                   BTZ_FMT(words[i]));
+            }
+        }
+    }
+    o->revisions = count ? revisions : file->revisions;
+    o->revision_count = count ? count : file->revision_count;
+    return BTZ_OK;
+}
+
+static int parse_archs(struct btz_context *context, const struct btz_study_file *file,
+                       struct btz_study_options *o, struct btz_err *err)
+{
+    size_t count = 0;
+    struct btz_str *words = btz_cmd_values(context, "arch", &count);
+    enum btz_arch *archs = btz_arena_array(context->arena, count, sizeof(*archs));
+
+    for (size_t i = 0; i < count; i++) {
+        if (btz_arch_named(words[i], &archs[i]) != BTZ_OK) {
+            return btz_err_set(err, BTZ_EUSAGE, "--arch is \"%.*s\"; use react, reflexion or retry",
+                               BTZ_FMT(words[i]));
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (archs[k] == archs[i]) {
+                return btz_err_set(err, BTZ_EUSAGE, "--arch %.*s is given twice",
+                                   BTZ_FMT(words[i]));
+            }
+        }
+    }
+    o->archs = count ? archs : file->archs;
+    o->arch_count = count ? count : file->arch_count;
     return BTZ_OK;
 }
 
 /* Options that name things which come later are refused, never ignored. */
-static int check_offered(struct btz_context *context, struct btz_study_options *o,
-                         struct btz_err *err)
+static int check_offered(struct btz_context *context, struct btz_err *err)
 {
     const char *defence = btz_args_text(context->args, "defence", "none");
-    const char *arch = btz_args_text(context->args, "arch", "react");
+    const char *actions = btz_args_text(context->args, "actions", "auto");
+    enum btz_study_actions known;
 
     if (!btz_str_is(btz_str_of(defence), "none")) {
         return btz_err_set(err, BTZ_EUSAGE,
                            "--defence is \"%s\"; only none is offered by this version", defence);
     }
-    if (btz_arch_named(btz_str_of(arch), &o->arch) != BTZ_OK) {
-        return btz_err_set(err, BTZ_EUSAGE, "--arch is \"%s\"; use react, reflexion or retry",
-                           arch);
+    if (btz_study_actions_named(btz_str_of(actions), &known) != BTZ_OK) {
+        return btz_err_set(err, BTZ_EUSAGE, "--actions is \"%s\"; it is one of auto, native, json",
+                           actions);
     }
     return BTZ_OK;
 }
@@ -118,66 +215,76 @@ static struct btz_str command_line(struct btz_context *context)
     return text;
 }
 
-static int fill_options(struct btz_context *context, struct btz_study_options *o,
-                        struct btz_err *err)
+/* A filter of the options, else that of the file. A value that names nothing is a mistake, even if
+ * other values match. */
+static int choose_filter(struct btz_context *context, struct btz_lab *lab,
+                         enum btz_study_filter filter, const struct btz_str **values, size_t *count,
+                         struct btz_err *err)
 {
-    const char *carrier = btz_args_text(context->args, "carrier", "memory");
-    int rc = check_offered(context, o, err);
+    static const char *const options[] = {"attack", "variant", "surface"};
+    size_t given = 0;
+    struct btz_str *words = btz_cmd_values(context, options[filter], &given);
 
-    if (rc == BTZ_OK) {
-        rc = parse_revision(btz_args_text(context->args, "revision", "modern"), &o->revision, err);
-    }
-    if (rc == BTZ_OK && btz_carrier_named(btz_str_of(carrier), &o->carrier) != BTZ_OK) {
-        rc =
-            btz_err_set(err, BTZ_EUSAGE, "--carrier is \"%s\"; use memory, stdio or http", carrier);
-    }
-    if (rc == BTZ_OK) {
-        rc = btz_cmd_binary_hash(&o->binary, err);
-    }
-    o->name =
-        btz_str_of(btz_args_count(context->args) ? btz_args_positional(context->args, 0) : "quick");
-    o->repetitions = (unsigned)btz_args_int(context->args, "reps", 1);
-    o->seed = (uint64_t)btz_args_int(context->args, "seed", DEFAULT_SEED);
-    o->host_profile = btz_str_of(btz_args_text(context->args, "host-profile", "naive"));
-    o->attacks = btz_cmd_values(context, "attack", &o->attack_count);
-    o->variants = btz_cmd_values(context, "variant", &o->variant_count);
-    o->surfaces = btz_cmd_values(context, "surface", &o->surface_count);
-    o->in_flight = (unsigned)btz_args_int(context->args, "in-flight", DEFAULT_IN_FLIGHT);
-    o->max_tokens = btz_args_int(context->args, "max-tokens", DEFAULT_MAX_TOKENS);
-    o->request_timeout_us = btz_args_int(context->args, "request-timeout", 0) * 1000000;
-    o->command = command_line(context);
-    return rc;
-}
+    for (size_t i = 0; i < given; i++) {
+        const char *near = NULL;
 
-/* A filter value that names nothing is a mistake, even if other values match. */
-static int check_filters(const struct btz_study_options *o, struct btz_err *err)
-{
-    const struct {
-        const char *option;
-        const struct btz_str *values;
-        size_t count;
-    } filters[] = {{"attack", o->attacks, o->attack_count},
-                   {"variant", o->variants, o->variant_count},
-                   {"surface", o->surfaces, o->surface_count}};
-
-    for (size_t f = 0; f < 3; f++) {
-        for (size_t v = 0; v < filters[f].count; v++) {
-            bool known = false;
-
-            for (size_t i = 0; i < btz_lab_scenario_count(o->lab); i++) {
-                const struct btz_scenario *s = btz_lab_scenario_at(o->lab, i);
-                struct btz_str have = f == 0 ? s->attack : f == 1 ? s->variant : s->surface;
-
-                known |= btz_str_eq(have, filters[f].values[v]);
-            }
-            if (!known) {
-                return btz_err_set(err, BTZ_EUSAGE,
-                                   "--%s %.*s matches no scenario; see `bartizan list scenarios`",
-                                   filters[f].option, BTZ_FMT(filters[f].values[v]));
-            }
+        if (!btz_study_knows(context->arena, lab, filter, words[i], &near)) {
+            return btz_err_set(err, BTZ_EUSAGE,
+                               "--%s %.*s matches no scenario%s%s%s see `bartizan list scenarios`",
+                               options[filter], BTZ_FMT(words[i]), near ? "; did you mean \"" : "",
+                               near ? near : "", near ? "\"?" : ";");
         }
     }
+    if (given) {
+        *values = words;
+        *count = given;
+    }
     return BTZ_OK;
+}
+
+/* What is run, from the study and the options that override it. */
+static int fill_study(struct btz_context *context, const struct btz_study_file *file,
+                      struct btz_study_options *o, struct btz_err *err)
+{
+    const char *carrier = btz_args_text(context->args, "carrier", NULL);
+    int rc;
+
+    o->name = file->name;
+    o->text = file->text;
+    o->arms = file->arms;
+    o->carrier = file->carrier;
+    o->repetitions = (unsigned)btz_args_int(context->args, "reps", file->repetitions);
+    o->seed = (uint64_t)btz_args_int(context->args, "seed", (int64_t)file->seed);
+    o->host_profile = file->host_profile;
+    if (btz_args_has(context->args, "host-profile")) {
+        o->host_profile = btz_str_of(btz_args_text(context->args, "host-profile", ""));
+    }
+    o->attacks = file->attacks;
+    o->attack_count = file->attack_count;
+    o->variants = file->variants;
+    o->variant_count = file->variant_count;
+    o->surfaces = file->surfaces;
+    o->surface_count = file->surface_count;
+    if (carrier && btz_carrier_named(btz_str_of(carrier), &o->carrier) != BTZ_OK) {
+        return btz_err_set(err, BTZ_EUSAGE, "--carrier is \"%s\"; use memory, stdio or http",
+                           carrier);
+    }
+    rc = choose_filter(context, o->lab, BTZ_STUDY_ATTACK, &o->attacks, &o->attack_count, err);
+    if (rc == BTZ_OK) {
+        rc =
+            choose_filter(context, o->lab, BTZ_STUDY_VARIANT, &o->variants, &o->variant_count, err);
+    }
+    if (rc == BTZ_OK) {
+        rc =
+            choose_filter(context, o->lab, BTZ_STUDY_SURFACE, &o->surfaces, &o->surface_count, err);
+    }
+    if (rc == BTZ_OK) {
+        rc = parse_revisions(context, file, o, err);
+    }
+    if (rc == BTZ_OK) {
+        rc = parse_archs(context, file, o, err);
+    }
+    return rc;
 }
 
 /* Certification rows for this binary and these packs, made if there are none. */
@@ -309,38 +416,72 @@ static int work(struct btz_context *context, struct btz_study *study, struct btz
     return rc;
 }
 
-static int start(struct btz_context *context, struct btz_study_options *o, struct btz_study **out,
-                 struct btz_err *err)
+static const char *study_word(struct btz_context *context)
 {
-    size_t count = 0;
-    struct btz_str *references = btz_cmd_values(context, "model", &count);
-    int rc = check_filters(o, err);
+    return btz_args_count(context->args) ? btz_args_positional(context->args, 0) : "quick";
+}
 
-    if (rc == BTZ_OK && count == 0) {
-        rc = btz_err_set(err, BTZ_EUSAGE,
-                         "no model is given: use -m, for example -m ref:reader or "
-                         "-m openai:NAME@http://127.0.0.1:8080/v1");
+/* The whole study is checked before the store is opened: a mistake leaves nothing behind. */
+static int prepare(struct btz_context *context, struct btz_study_options *o, struct btz_err *err)
+{
+    struct btz_study_file file;
+    int rc = check_offered(context, err);
+
+    if (rc == BTZ_OK) {
+        rc = btz_study_load(context->arena, o->lab, study_word(context), &file, err);
     }
     if (rc == BTZ_OK) {
-        rc = parse_models(context, references, count, o, err);
+        rc = fill_study(context, &file, o, err);
     }
+    return rc ? rc : choose_models(context, &file, o, err);
+}
+
+static int print_study(struct btz_context *context, struct btz_err *err)
+{
+    struct btz_study_file file;
+    struct btz_lab *lab = NULL;
+    struct btz_buf out;
+    int rc = btz_cmd_lab(context, &lab, err);
+
     if (rc == BTZ_OK) {
-        rc = ensure_certified(context, o, err);
+        rc = btz_study_load(context->arena, lab, study_word(context), &file, err);
     }
-    return rc ? rc : btz_study_new(o, out, err);
+    btz_lab_free(lab);
+    if (rc != BTZ_OK || context->json) {
+        return rc ? rc : btz_cmd_print_json(context, file.tree, err);
+    }
+    btz_buf_init(&out, file.text.len);
+    (void)btz_buf_add(&out, file.text.ptr, file.text.len);
+    rc = btz_cmd_print(&out, err);
+    btz_buf_fini(&out);
+    return rc;
+}
+
+/* Their limits are in the card, but for those that an option changes. */
+static int resumed_models(struct btz_context *context, const struct btz_str *references,
+                          size_t count, struct btz_study_options *o, struct btz_err *err)
+{
+    struct btz_study_model *models = btz_arena_array(context->arena, count, sizeof(*models));
+    int rc = BTZ_OK;
+
+    for (size_t i = 0; rc == BTZ_OK && i < count; i++) {
+        rc = parse_model(context, references[i], &models[i], err);
+    }
+    o->in_flight = (unsigned)btz_args_int(context->args, "in-flight", 0);
+    o->request_timeout_us = btz_args_int(context->args, "request-timeout", 0) * 1000000;
+    o->models = models;
+    o->model_count = count;
+    return rc;
 }
 
 /* Everything but the keys comes from the run; options that would change it are refused. */
-static int resume(struct btz_context *context, struct btz_study_options *o, struct btz_study **out,
-                  struct btz_err *err)
+static int check_resume(struct btz_context *context, struct btz_err *err)
 {
     static const char *const fixed[] = {
-        "model",  "reps",    "seed",    "host-profile", "revision", "carrier", "actions",
-        "attack", "variant", "surface", "max-tokens",   "defence",  "arch"};
+        "model",  "reps",    "seed",    "host-profile", "revision", "carrier",    "actions",
+        "attack", "variant", "surface", "defence",      "arch",     "max-tokens", "print-study"};
+    struct btz_store *store = NULL;
     struct btz_store_run run;
-    struct btz_str *references = NULL;
-    struct btz_str card;
-    size_t count = 0;
     int rc;
 
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
@@ -353,12 +494,26 @@ static int resume(struct btz_context *context, struct btz_study_options *o, stru
         return btz_err_set(err, BTZ_EUSAGE,
                            "a study cannot go with --resume: the run keeps its own");
     }
-    rc = ensure_certified(context, o, err);
-    if (rc != BTZ_OK) {
-        return rc;
+    /* Asked before anything is made or certified. */
+    rc = btz_cmd_store(context, BTZ_STORE_READ, &store, err);
+    if (rc == BTZ_OK) {
+        rc = btz_store_run_find(store, btz_str_of(btz_args_text(context->args, "resume", "")),
+                                context->arena, &run, err);
     }
-    rc = btz_store_run_find(o->store, btz_str_of(btz_args_text(context->args, "resume", "")),
-                            context->arena, &run, err);
+    btz_store_close(store);
+    return rc;
+}
+
+static int resume(struct btz_context *context, struct btz_study_options *o, struct btz_study **out,
+                  struct btz_err *err)
+{
+    struct btz_store_run run;
+    struct btz_str *references = NULL;
+    struct btz_str card;
+    size_t count = 0;
+    int rc = btz_store_run_find(o->store, btz_str_of(btz_args_text(context->args, "resume", "")),
+                                context->arena, &run, err);
+
     if (rc == BTZ_OK) {
         rc = btz_store_provenance(o->store, run.no, context->arena, &card, err);
     }
@@ -366,26 +521,37 @@ static int resume(struct btz_context *context, struct btz_study_options *o, stru
         rc = btz_study_models_of(context->arena, card, &references, &count, err);
     }
     if (rc == BTZ_OK) {
-        rc = parse_models(context, references, count, o, err);
+        rc = resumed_models(context, references, count, o, err);
     }
     return rc ? rc : btz_study_resume(o, &run, out, err);
 }
 
 static int run(struct btz_context *context, struct btz_err *err)
 {
-    struct btz_study_options options = {0};
+    bool resumes = btz_args_has(context->args, "resume");
+    struct btz_study_options options = {.command = command_line(context)};
     struct btz_study *study = NULL;
-    int rc = btz_cmd_lab(context, &options.lab, err);
+    int rc;
 
+    if (!resumes && btz_args_flag(context->args, "print-study")) {
+        return print_study(context, err);
+    }
+    rc = btz_cmd_lab(context, &options.lab, err);
     if (rc == BTZ_OK) {
-        rc = fill_options(context, &options, err);
+        rc = btz_cmd_binary_hash(&options.binary, err);
+    }
+    if (rc == BTZ_OK) {
+        rc = resumes ? check_resume(context, err) : prepare(context, &options, err);
     }
     if (rc == BTZ_OK) {
         rc = btz_cmd_store(context, BTZ_STORE_WRITE, &options.store, err);
     }
     if (rc == BTZ_OK) {
-        rc = btz_args_has(context->args, "resume") ? resume(context, &options, &study, err)
-                                                   : start(context, &options, &study, err);
+        rc = ensure_certified(context, &options, err);
+    }
+    if (rc == BTZ_OK) {
+        rc =
+            resumes ? resume(context, &options, &study, err) : btz_study_new(&options, &study, err);
     }
     if (rc == BTZ_OK) {
         rc = work(context, study, options.store, err);
@@ -400,18 +566,19 @@ static const struct btz_option options[] = {
     {"model", 'm', BTZ_OPTION_LIST, "MODEL",
      "ref:floor|reader|insider|null, openai:NAME@http://HOST:PORT/v1, openai:NAME, or local", 0, 0},
     {"resume", 0, BTZ_OPTION_TEXT, "RUN", "go on with an interrupted run", 0, 0},
-    {"reps", 0, BTZ_OPTION_INT, "N", "repetitions of each cell (default 1)", 1, 10000},
+    {"print-study", 0, BTZ_OPTION_FLAG, NULL, "print the study's file, to copy and edit", 0, 0},
+    {"reps", 0, BTZ_OPTION_INT, "N", "repetitions of each cell (default: the study's)", 1, 10000},
     {"in-flight", 0, BTZ_OPTION_INT, "N", "trials per model at a time (default 8; 1 with local)", 1,
      4096},
     {"attack", 0, BTZ_OPTION_LIST, "ID", "only this attack", 0, 0},
     {"variant", 0, BTZ_OPTION_LIST, "VN", "only this variant", 0, 0},
     {"surface", 0, BTZ_OPTION_LIST, "S", "only this surface (ma, cl, st, tr)", 0, 0},
     {"host-profile", 0, BTZ_OPTION_TEXT, "NAME", "naive (default), spec or hardened", 0, 0},
-    {"revision", 0, BTZ_OPTION_TEXT, "R", "modern (default), legacy, or a revision in full", 0, 0},
+    {"revision", 0, BTZ_OPTION_LIST, "R", "modern (default), legacy, or a revision in full", 0, 0},
     {"carrier", 0, BTZ_OPTION_TEXT, "NAME", "memory (default), stdio or http", 0, 0},
     {"actions", 0, BTZ_OPTION_TEXT, "MODE", "auto (default), native tool calls, or json", 0, 0},
     {"defence", 0, BTZ_OPTION_TEXT, "MODE", "none", 0, 0},
-    {"arch", 0, BTZ_OPTION_TEXT, "NAME", "react (default), reflexion or retry", 0, 0},
+    {"arch", 0, BTZ_OPTION_LIST, "NAME", "react (default), reflexion or retry", 0, 0},
     {"max-tokens", 0, BTZ_OPTION_INT, "N", "of one reply (default 1024; 512 with local)", 1,
      1000000},
     {"request-timeout", 0, BTZ_OPTION_INT, "S",
@@ -421,10 +588,13 @@ static const struct btz_option options[] = {
     {"key-for", 0, BTZ_OPTION_LIST, "HOST:PORT", "send the key to this host too", 0, 0},
     {NULL, 0, BTZ_OPTION_FLAG, NULL, NULL, 0, 0},
 };
-static const char *const usage[] = {"[STUDY] -m MODEL...", "--resume RUN", NULL};
+static const char *const usage[] = {"[STUDY|FILE.yaml] [-m MODEL...]",
+                                    "[STUDY|FILE.yaml] --print-study", "--resume RUN", NULL};
 static const char *const examples[] = {
     "bartizan run quick -m ref:floor -m ref:reader",
-    "bartizan run all -m local --reps 3",
+    "bartizan run main -m local",
+    "bartizan run quick --print-study > mine.yaml",
+    "bartizan run mine.yaml --reps 2",
     "bartizan run quick -m openai:NAME@http://127.0.0.1:8080/v1 --attack tool-poisoning",
     "bartizan run --resume last",
     NULL,

@@ -57,7 +57,7 @@ static void add_json_lines(struct json_lines *l, const struct btz_json *value)
             memcpy(l->config->lines, before, l->config->count * sizeof(*before));
         }
     }
-    l->config->lines[l->config->count++] = (struct line_of){value, l->line};
+    l->config->lines[l->config->count++] = (struct line_of){value, l->line, l->line};
     for (size_t i = 0; i < btz_json_count(value); i++) {
         add_json_lines(l, btz_json_is(value, BTZ_JSON_ARRAY) ? btz_json_at(value, i)
                                                              : btz_json_value_at(value, i));
@@ -105,6 +105,7 @@ int btz_config_parse(struct btz_arena *arena, struct btz_str text, const char *f
         }
         return rc;
     }
+    config->text = btz_arena_dup(arena, text);
     qsort(config->lines, config->count, sizeof(*config->lines), cmp_lines);
     *out = config;
     return BTZ_OK;
@@ -164,12 +165,35 @@ const struct btz_json *btz_config_root(const struct btz_config *config)
     return config->root;
 }
 
-unsigned btz_config_line(const struct btz_config *config, const struct btz_json *value)
+static const struct line_of *find(const struct btz_config *config, const struct btz_json *value)
 {
     struct line_of key = {.value = value};
-    const struct line_of *hit = bsearch(&key, config->lines, config->count, sizeof(key), cmp_lines);
+
+    return bsearch(&key, config->lines, config->count, sizeof(key), cmp_lines);
+}
+
+unsigned btz_config_line(const struct btz_config *config, const struct btz_json *value)
+{
+    const struct line_of *hit = find(config, value);
 
     return hit ? hit->line : 0;
+}
+
+unsigned btz_config_key_line(const struct btz_config *config, const struct btz_json *value)
+{
+    const struct line_of *hit = find(config, value);
+
+    return hit ? hit->key_line : 0;
+}
+
+struct btz_str btz_config_text(const struct btz_config *config)
+{
+    return config->text;
+}
+
+const char *btz_config_file(const struct btz_config *config)
+{
+    return config->file;
 }
 
 int btz_config_check(const struct btz_config *config, const struct btz_schema *schema,

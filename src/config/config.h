@@ -38,6 +38,14 @@ const struct btz_json *btz_config_root(const struct btz_config *config);
 /* Line (from 1) where a value of the tree begins; 0 if `value` is not of this tree. */
 unsigned btz_config_line(const struct btz_config *config, const struct btz_json *value);
 
+/* Line of the key of a value in a mapping: a list begins below its key. Of an item of a list, of
+ * the top value, and in JSON the same as btz_config_line. */
+unsigned btz_config_key_line(const struct btz_config *config, const struct btz_json *value);
+
+/* The text as it was parsed, and the name of the file as it was given ("" for none). */
+struct btz_str btz_config_text(const struct btz_config *config);
+const char *btz_config_file(const struct btz_config *config);
+
 /* Checks the tree. BTZ_OK; BTZ_EINVAL with file, line, field and expectation of the first violation
  * and, as far as they fit, of the next; or BTZ_ELIMIT. */
 int btz_config_check(const struct btz_config *config, const struct btz_schema *schema,

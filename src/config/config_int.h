@@ -7,10 +7,12 @@
 struct line_of {
     const struct btz_json *value;
     unsigned line;
+    unsigned key_line; /* of its key; `line` if it has none */
 };
 
 struct btz_config {
     const char *file; /* never NULL */
+    struct btz_str text;
     const struct btz_json *root;
     struct line_of *lines; /* sorted by address */
     size_t count;

@@ -10,6 +10,7 @@ struct level {
     struct btz_json *value;
     bool has_key;
     struct btz_str key;
+    unsigned key_line;
 };
 
 struct builder {
@@ -43,6 +44,7 @@ static bool in_object(const struct builder *b)
 static int note_line(struct builder *b, const struct btz_json *value, yaml_mark_t mark)
 {
     struct btz_config *config = b->config;
+    unsigned line = (unsigned)mark.line + 1;
 
     if (config->count >= b->limits->max_values) {
         return refuse(b, BTZ_ELIMIT, mark, "too many values");
@@ -56,7 +58,8 @@ static int note_line(struct builder *b, const struct btz_json *value, yaml_mark_
             memcpy(config->lines, before, config->count * sizeof(*before));
         }
     }
-    config->lines[config->count++] = (struct line_of){value, (unsigned)mark.line + 1};
+    config->lines[config->count++] =
+        (struct line_of){value, line, in_object(b) ? b->levels[b->depth - 1].key_line : line};
     return BTZ_OK;
 }
 
@@ -98,6 +101,7 @@ static int take_key(struct builder *b, struct btz_str text, yaml_mark_t mark)
         return BTZ_EINVAL;
     }
     level->key = btz_arena_dup(b->arena, text);
+    level->key_line = (unsigned)mark.line + 1;
     level->has_key = true;
     return BTZ_OK;
 }

@@ -21,15 +21,6 @@ static int byte_at(struct btz_str s, size_t at)
     return at < s.len ? (unsigned char)s.ptr[at] : -1;
 }
 
-static int hex_value(int c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* 1 + the value of each digit of base 64, of both alphabets; a table, because every byte of every
  * text is looked up. */
 static const unsigned char base64_digits[256] = {
@@ -120,13 +111,13 @@ static void hex(struct btz_buf *out, struct btz_str s, size_t at, size_t end, un
 {
     for (at += phase; at + 2 <= end && out->len < max; at += 2) {
         (void)btz_buf_add_byte(
-            out, (char)(hex_value(byte_at(s, at)) * 16 + hex_value(byte_at(s, at + 1))));
+            out, (char)(btz_hex_value(byte_at(s, at)) * 16 + btz_hex_value(byte_at(s, at + 1))));
     }
 }
 
 static bool all_hex(struct btz_str s, size_t at, size_t end)
 {
-    while (at < end && hex_value(byte_at(s, at)) >= 0) {
+    while (at < end && btz_hex_value(byte_at(s, at)) >= 0) {
         at++;
     }
     return at == end;
@@ -182,7 +173,7 @@ static size_t escape(struct btz_str s, size_t at, uint32_t *code, bool *byte)
     }
     *code = 0;
     for (; i < (most ? most : 7); i++) {
-        int value = hex_value(byte_at(s, from + i));
+        int value = btz_hex_value(byte_at(s, from + i));
 
         if (value < 0 || value >= (int)base) {
             break;
@@ -253,7 +244,7 @@ static size_t pairs_run(struct btz_guard_scanner *s, const struct layer *layer, 
 
     btz_buf_reset(out);
     for (;;) {
-        if (hex_value(byte_at(text, at)) < 0 || hex_value(byte_at(text, at + 1)) < 0 ||
+        if (btz_hex_value(byte_at(text, at)) < 0 || btz_hex_value(byte_at(text, at + 1)) < 0 ||
             base64_value(byte_at(text, at + 2)) >= 0) {
             break;
         }
@@ -354,8 +345,9 @@ void btz_guard_detect_encoded(struct btz_guard_scanner *s, const struct layer *l
         } else if (end - at == 1 && is_letter(c) && strchr(" .-_*|", byte_at(text, end)) &&
                    byte_at(text, end) > 0) {
             end = letters_run(s, layer, at);
-        } else if (end - at == 2 && hex_value(c) >= 0 && hex_value(byte_at(text, at + 1)) >= 0 &&
-                   byte_at(text, end) > 0 && strchr(" :,", byte_at(text, end))) {
+        } else if (end - at == 2 && btz_hex_value(c) >= 0 &&
+                   btz_hex_value(byte_at(text, at + 1)) >= 0 && byte_at(text, end) > 0 &&
+                   strchr(" :,", byte_at(text, end))) {
             end = pairs_run(s, layer, at);
         }
         at = end;

@@ -15,24 +15,15 @@ static int too_large(struct btz_http_parser *parser)
                            (unsigned long long)parser->limits.max_body);
 }
 
-static unsigned hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return (unsigned)(c - '0');
-    }
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
-}
-
 static int read_size(struct btz_http_parser *parser, char c)
 {
-    unsigned digit = hex_digit(c);
+    int digit = btz_hex_value(c);
 
     if (c == '\r' && parser->digits) {
         parser->state = STATE_CHUNK_SIZE_LF;
         return BTZ_OK;
     }
-    if (digit == 16) {
+    if (digit < 0) {
         return bad(parser, parser->digits ? "a chunk size followed by something else than CR LF"
                                           : "a chunk without size");
     }
@@ -40,7 +31,7 @@ static int read_size(struct btz_http_parser *parser, char c)
         return bad(parser, "a chunk size of over 16 digits");
     }
     parser->digits++;
-    parser->left = parser->left << 4 | digit;
+    parser->left = parser->left << 4 | (unsigned)digit;
     return parser->left > parser->limits.max_body - parser->body ? too_large(parser) : BTZ_OK;
 }
 

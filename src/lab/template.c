@@ -154,14 +154,6 @@ int btz_lab_templates_add(struct btz_lab *lab, struct server *server, struct btz
     return BTZ_OK;
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* Undoes RFC 3986 percent-encoding. False for a wrong escape, a slash or a control character: what
  * a variable holds is one segment, before decoding and after. */
 static bool decode(struct btz_arena *arena, struct btz_str text, struct btz_str *out)
@@ -173,8 +165,8 @@ static bool decode(struct btz_arena *arena, struct btz_str text, struct btz_str 
         unsigned char c = (unsigned char)text.ptr[i];
 
         if (c == '%') {
-            int high = i + 2 < text.len ? hex_digit(text.ptr[i + 1]) : -1;
-            int low = i + 2 < text.len ? hex_digit(text.ptr[i + 2]) : -1;
+            int high = i + 2 < text.len ? btz_hex_value(text.ptr[i + 1]) : -1;
+            int low = i + 2 < text.len ? btz_hex_value(text.ptr[i + 2]) : -1;
 
             if (high < 0 || low < 0) {
                 return false;

@@ -1,6 +1,7 @@
 /* From ECMA-262 patterns to PCRE2 patterns: one pass, element by element. Names of classes and
  * properties follow ECMA-262 (15th edition) 22.2; the table of general categories is its table
  * "Value Aliases and Canonical Values for the Unicode Property General_Category". */
+#include "base/str.h"
 #include "match/regex_int.h"
 
 #include <stdbool.h>
@@ -92,22 +93,13 @@ static bool is_letter(int c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static int hex_value(int c)
-{
-    if (is_digit(c)) {
-        return c - '0';
-    }
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Exactly `count` hexadecimal digits `ahead` of the reader; -1 if they are not there. */
 static long hex_at(const struct reader *r, size_t ahead, size_t count)
 {
     long value = 0;
 
     for (size_t i = 0; i < count; i++) {
-        int digit = peek(r, ahead + i) < 0 ? -1 : hex_value(peek(r, ahead + i));
+        int digit = peek(r, ahead + i) < 0 ? -1 : btz_hex_value(peek(r, ahead + i));
 
         if (digit < 0) {
             return -1;
@@ -129,8 +121,9 @@ static int unicode_escape(struct reader *r)
     size_t used = 0;
 
     if (peek(r, 0) == '{') {
-        for (used = 1; peek(r, used) >= 0 && hex_value(peek(r, used)) >= 0 && code <= 0x10FFFF;) {
-            code = code * 16 + hex_value(peek(r, used++));
+        for (used = 1;
+             peek(r, used) >= 0 && btz_hex_value(peek(r, used)) >= 0 && code <= 0x10FFFF;) {
+            code = code * 16 + btz_hex_value(peek(r, used++));
         }
         if (used == 1 || peek(r, used) != '}' || code > 0x10FFFF) {
             return broken(r, BTZ_EINVAL, "\\u{...} needs a code point of up to 10ffff");

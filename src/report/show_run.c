@@ -45,6 +45,8 @@ static void keep(struct list *l, const struct btz_store_row *row)
     r = &l->rows[l->count++];
     *r = *row;
     r->cell.model = btz_arena_dup(l->arena, row->cell.model);
+    r->cell.architecture = btz_arena_dup(l->arena, row->cell.architecture);
+    r->cell.revision = btz_arena_dup(l->arena, row->cell.revision);
     r->cell.attack = btz_arena_dup(l->arena, row->cell.attack);
     r->cell.variant = btz_arena_dup(l->arena, row->cell.variant);
     r->cell.arm = btz_arena_dup(l->arena, row->cell.arm);
@@ -107,6 +109,8 @@ enum {
     MODEL,
     SCENARIO,
     ARM,
+    ARCHITECTURE,
+    REVISION,
     REPETITION,
     OUTCOME,
     SUB,
@@ -130,6 +134,10 @@ static struct btz_str cell_text(struct list *l, const struct btz_store_row *row,
                                 BTZ_FMT(row->cell.variant));
     case ARM:
         return row->cell.arm;
+    case ARCHITECTURE:
+        return row->cell.architecture;
+    case REVISION:
+        return row->cell.revision;
     case REPETITION:
         return number_text(l->arena, row->cell.repetition);
     case OUTCOME:
@@ -157,6 +165,8 @@ static const struct btz_column columns[COLUMNS] = {
     [MODEL] = {"model", BTZ_ALIGN_LEFT},
     [SCENARIO] = {"scenario", BTZ_ALIGN_LEFT},
     [ARM] = {"arm", BTZ_ALIGN_LEFT},
+    [ARCHITECTURE] = {"architecture", BTZ_ALIGN_LEFT},
+    [REVISION] = {"revision", BTZ_ALIGN_LEFT},
     [REPETITION] = {"rep", BTZ_ALIGN_RIGHT},
     [OUTCOME] = {"outcome", BTZ_ALIGN_LEFT},
     [SUB] = {"sub", BTZ_ALIGN_LEFT},
@@ -169,6 +179,20 @@ static const struct btz_column columns[COLUMNS] = {
 
 /* On a terminal a table that is too wide gives up, in this order, what the JSON form keeps. */
 static const int gives_up[] = {MODEL, TIME, OUTPUT, INPUT, TURNS, SUB, REPETITION};
+
+/* Architecture and revision are columns only in a run that has several. */
+static bool has_column(struct list *l, int column)
+{
+    if (column != ARCHITECTURE && column != REVISION) {
+        return true;
+    }
+    for (size_t i = 1; i < l->count; i++) {
+        if (!btz_str_eq(cell_text(l, &l->rows[i], column), cell_text(l, &l->rows[0], column))) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static size_t choose(struct list *l, struct btz_str model, bool *shown)
 {
@@ -184,8 +208,8 @@ static size_t choose(struct list *l, struct btz_str model, bool *shown)
             widths[c] =
                 own > widths[c] && btz_str_eq(l->rows[i].cell.model, model) ? own : widths[c];
         }
-        used += widths[c] + (c ? 2 : 0);
-        shown[c] = true;
+        shown[c] = has_column(l, c);
+        used += shown[c] ? widths[c] + (c ? 2 : 0) : 0;
     }
     for (size_t i = 0; i < sizeof(gives_up) / sizeof(gives_up[0]) &&
                        l->options->term->is_terminal && used > l->options->term->width;

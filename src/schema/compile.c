@@ -412,15 +412,6 @@ int btz_schema_refer(struct compiler *c, struct rule *rule, struct node **out)
     return BTZ_OK;
 }
 
-static int hex_value(char ch)
-{
-    if (ch >= '0' && ch <= '9') {
-        return ch - '0';
-    }
-    ch = (char)(ch | 0x20);
-    return ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
-}
-
 /* Undoes percent escapes; ptr NULL if they are broken. */
 static struct btz_str decode_fragment(struct btz_arena *arena, struct btz_str s)
 {
@@ -432,10 +423,10 @@ static struct btz_str decode_fragment(struct btz_arena *arena, struct btz_str s)
             out[len++] = s.ptr[i];
             continue;
         }
-        if (i + 2 >= s.len || hex_value(s.ptr[i + 1]) < 0 || hex_value(s.ptr[i + 2]) < 0) {
+        if (i + 2 >= s.len || btz_hex_value(s.ptr[i + 1]) < 0 || btz_hex_value(s.ptr[i + 2]) < 0) {
             return BTZ_STR_NONE;
         }
-        out[len++] = (char)(hex_value(s.ptr[i + 1]) * 16 + hex_value(s.ptr[i + 2]));
+        out[len++] = (char)(btz_hex_value(s.ptr[i + 1]) * 16 + btz_hex_value(s.ptr[i + 2]));
         i += 2;
     }
     return (struct btz_str){out, len};

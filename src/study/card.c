@@ -1,4 +1,6 @@
 /* The provenance card of a run: everything that a number depends on, as JSON. */
+#include <limits.h>
+
 #include "study/study_int.h"
 
 #include "trial/trial.h"
@@ -21,13 +23,18 @@ static void set_hash(struct btz_arena *arena, struct btz_json *object, const cha
     btz_json_set_strz(arena, object, key, btz_hash_hex(&hash, hex));
 }
 
-static struct btz_json *model_card(struct btz_arena *arena, const struct btz_study_model *m)
+static struct btz_json *model_card(struct btz_study *study, size_t index)
 {
+    const struct btz_study_model *m = &study->options.models[index];
+    struct btz_arena *arena = study->arena;
     struct btz_json *out = btz_json_new_object(arena);
 
     btz_json_set_str(arena, out, "reference", m->model.reference);
     btz_json_set_str(arena, out, "id", m->model.id);
     btz_json_set_strz(arena, out, "actions", m->json_actions ? "json" : "native");
+    btz_json_set_int(arena, out, "max_tokens", model_max_tokens(study, index));
+    btz_json_set_int(arena, out, "in_flight", model_in_flight(study, index));
+    btz_json_set_int(arena, out, "request_timeout", model_timeout_us(study, index) / 1000000);
     if (m->model.kind != BTZ_LLM_MODEL_REF) {
         btz_json_set_str(arena, out, "url", m->model.url);
     }
@@ -70,6 +77,43 @@ static struct btz_json *attack_cards(struct btz_study *study)
     return out;
 }
 
+/* Arms, revisions and architectures, in the order in which cells are planned. */
+static void set_axes(struct btz_study *study, struct btz_json *card)
+{
+    const struct btz_study_options *o = &study->options;
+    struct btz_arena *arena = study->arena;
+    struct btz_json *arms = btz_json_new_array(arena);
+    struct btz_json *revisions = btz_json_new_array(arena);
+    struct btz_json *archs = btz_json_new_array(arena);
+
+    for (int arm = BTZ_ARM_ATTACK; arm <= BTZ_ARM_BENIGN; arm++) {
+        if (o->arms == 0 || o->arms >> arm & 1) {
+            btz_json_push(arena, arms, btz_json_new_strz(arena, btz_arm_name((enum btz_arm)arm)));
+        }
+    }
+    for (size_t i = 0; i < o->revision_count; i++) {
+        btz_json_push(arena, revisions,
+                      btz_json_new_strz(arena, btz_mcp_revision_text(o->revisions[i])));
+    }
+    for (size_t i = 0; i < o->arch_count; i++) {
+        btz_json_push(arena, archs, btz_json_new_strz(arena, btz_arch_name(o->archs[i])));
+    }
+    btz_json_setz(arena, card, "arms", arms);
+    btz_json_setz(arena, card, "revisions", revisions);
+    btz_json_setz(arena, card, "architectures", archs);
+}
+
+/* Only if it is one number for all. */
+static void set_max_tokens(struct btz_study *study, struct btz_json *card)
+{
+    for (size_t i = 1; i < study->options.model_count; i++) {
+        if (model_max_tokens(study, i) != model_max_tokens(study, 0)) {
+            return;
+        }
+    }
+    btz_json_set_int(study->arena, card, "max_tokens", model_max_tokens(study, 0));
+}
+
 struct btz_str card_write(struct btz_study *study)
 {
     const struct btz_study_options *o = &study->options;
@@ -80,21 +124,23 @@ struct btz_str card_write(struct btz_study *study)
     btz_json_set_strz(arena, card, "version", BTZ_VERSION);
     btz_json_set_str(arena, card, "study", o->name);
     btz_json_set_str(arena, card, "command", o->command);
+    if (o->text.len) {
+        btz_json_set_str(arena, card, "study_text", o->text);
+    }
     set_hash(arena, card, "binary_hash", o->binary);
     set_hash(arena, card, "pack_hash", btz_lab_pack_hash(o->lab));
     set_hash(arena, card, "prompt_hash", btz_trial_prompt_hash());
     btz_json_set_str(arena, card, "host_profile", o->host_profile);
-    btz_json_set_strz(arena, card, "revision", btz_mcp_revision_text(o->revision));
     btz_json_set_strz(arena, card, "carrier", btz_carrier_name(o->carrier));
-    btz_json_set_strz(arena, card, "architecture", btz_arch_name(o->arch));
+    set_axes(study, card);
     btz_json_set_str(arena, card, "seed",
                      btz_arena_printf(arena, "%llu", (unsigned long long)o->seed));
     btz_json_set_int(arena, card, "repetitions", o->repetitions);
-    btz_json_set_int(arena, card, "max_tokens", o->max_tokens);
+    set_max_tokens(study, card);
     btz_json_set_int(arena, card, "temperature", 0);
     btz_json_setz(arena, card, "price_date", btz_json_null(arena));
     for (size_t i = 0; i < o->model_count; i++) {
-        btz_json_push(arena, models, model_card(arena, &o->models[i]));
+        btz_json_push(arena, models, model_card(study, i));
     }
     btz_json_setz(arena, card, "models", models);
     btz_json_setz(arena, card, "only_attacks", texts(arena, o->attacks, o->attack_count));
@@ -142,6 +188,48 @@ int btz_study_models_of(struct btz_arena *arena, struct btz_str provenance, stru
     return BTZ_OK;
 }
 
+static int unusable(struct btz_err *err)
+{
+    return btz_err_set(err, BTZ_ECORRUPT, "the run's provenance card cannot be used to resume it");
+}
+
+static int read_axes(struct btz_study *study, const struct btz_json *card, struct btz_err *err)
+{
+    struct btz_study_options *o = &study->options;
+    const struct btz_json *arms = btz_json_getz(card, "arms");
+    const struct btz_json *revisions = btz_json_getz(card, "revisions");
+    const struct btz_json *archs = btz_json_getz(card, "architectures");
+    size_t revision_count = btz_json_count(revisions);
+    size_t arch_count = btz_json_count(archs);
+    enum btz_mcp_revision *r = btz_arena_array(study->arena, revision_count, sizeof(*r));
+    enum btz_arch *a = btz_arena_array(study->arena, arch_count, sizeof(*a));
+
+    o->arms = 0;
+    for (int arm = BTZ_ARM_ATTACK; arm <= BTZ_ARM_BENIGN; arm++) {
+        for (size_t i = 0; i < btz_json_count(arms); i++) {
+            if (btz_str_is(btz_json_str(btz_json_at(arms, i)), btz_arm_name((enum btz_arm)arm))) {
+                o->arms |= 1U << arm;
+            }
+        }
+    }
+    for (size_t i = 0; i < revision_count; i++) {
+        r[i] = btz_mcp_revision_parse(btz_json_str(btz_json_at(revisions, i)));
+        if (r[i] == BTZ_MCP_REVISION_NONE) {
+            return unusable(err);
+        }
+    }
+    for (size_t i = 0; i < arch_count; i++) {
+        if (btz_arch_named(btz_json_str(btz_json_at(archs, i)), &a[i]) != BTZ_OK) {
+            return unusable(err);
+        }
+    }
+    o->revisions = r;
+    o->revision_count = revision_count;
+    o->archs = a;
+    o->arch_count = arch_count;
+    return o->arms && revision_count && arch_count ? BTZ_OK : unusable(err);
+}
+
 static int read_numbers(struct btz_study_options *o, const struct btz_json *card,
                         struct btz_err *err)
 {
@@ -152,31 +240,45 @@ static int read_numbers(struct btz_study_options *o, const struct btz_json *card
     for (size_t i = 0; i < seed.len && seed.ptr[i] >= '0' && seed.ptr[i] <= '9'; i++) {
         o->seed = o->seed * 10 + (uint64_t)(seed.ptr[i] - '0');
     }
-    o->revision = btz_mcp_revision_parse(btz_json_str(btz_json_getz(card, "revision")));
     if (!btz_json_int64(btz_json_getz(card, "repetitions"), &repetitions) || repetitions < 1 ||
-        repetitions > BTZ_STORE_MAX_CELLS || o->revision == BTZ_MCP_REVISION_NONE ||
-        !btz_json_int64(btz_json_getz(card, "max_tokens"), &o->max_tokens) ||
-        btz_carrier_named(btz_json_str(btz_json_getz(card, "carrier")), &o->carrier) != BTZ_OK ||
-        btz_arch_named(btz_json_str(btz_json_getz(card, "architecture")), &o->arch) != BTZ_OK) {
-        return btz_err_set(err, BTZ_ECORRUPT,
-                           "the run's provenance card cannot be used to resume it");
+        repetitions > BTZ_STORE_MAX_CELLS ||
+        btz_carrier_named(btz_json_str(btz_json_getz(card, "carrier")), &o->carrier) != BTZ_OK) {
+        return unusable(err);
     }
     o->repetitions = (unsigned)repetitions;
     return BTZ_OK;
 }
 
-/* How a model acts is the run's own, whatever today's caller would choose. */
-static void read_actions(struct btz_study *study, const struct btz_json *models)
+/* How a model acts and how long its replies may be is the run's own, whatever today's caller would
+ * choose; how many trials run at a time and how long a request may take is the caller's. */
+static int read_models(struct btz_study *study, const struct btz_json *models, struct btz_err *err)
 {
     struct btz_study_options *o = &study->options;
     struct btz_study_model *own = btz_arena_array(study->arena, o->model_count, sizeof(*own));
 
     for (size_t i = 0; i < o->model_count; i++) {
+        const struct btz_json *card = btz_json_at(models, i);
+        int64_t in_flight = 0;
+        int64_t timeout = 0;
+
         own[i] = o->models[i];
-        own[i].json_actions =
-            btz_str_is(btz_json_str(btz_json_getz(btz_json_at(models, i), "actions")), "json");
+        own[i].json_actions = btz_str_is(btz_json_str(btz_json_getz(card, "actions")), "json");
+        if (!btz_json_int64(btz_json_getz(card, "max_tokens"), &own[i].max_tokens) ||
+            !btz_json_int64(btz_json_getz(card, "in_flight"), &in_flight) || in_flight < 1 ||
+            in_flight > UINT_MAX ||
+            !btz_json_int64(btz_json_getz(card, "request_timeout"), &timeout) || timeout < 0 ||
+            timeout > INT64_MAX / 1000000) {
+            return unusable(err);
+        }
+        if (own[i].in_flight == 0 && o->in_flight == 0) {
+            own[i].in_flight = (unsigned)in_flight;
+        }
+        if (own[i].request_timeout_us == 0 && o->request_timeout_us == 0) {
+            own[i].request_timeout_us = timeout * 1000000;
+        }
     }
     o->models = own;
+    return BTZ_OK;
 }
 
 int card_read(struct btz_study *study, struct btz_str text, struct btz_err *err)
@@ -198,17 +300,20 @@ int card_read(struct btz_study *study, struct btz_str text, struct btz_err *err)
             "the packs or prompts of this program are not those of the run: its cells would "
             "not be comparable; start a new run");
     }
-    read_actions(study, btz_json_getz(card, "models"));
     if (!same_hash(card, "binary_hash", o->binary)) {
         return btz_err_set(
             err, BTZ_EDENIED,
             "this program is not the one that began the run, and its card could not say "
             "which of them made which trial: start a new run");
     }
+    rc = read_axes(study, card, err);
+    if (rc == BTZ_OK) {
+        rc = read_models(study, btz_json_getz(card, "models"), err);
+    }
     o->name = btz_json_str(btz_json_getz(card, "study"));
     o->host_profile = btz_json_str(btz_json_getz(card, "host_profile"));
     o->attacks = read_texts(study, btz_json_getz(card, "only_attacks"), &o->attack_count);
     o->variants = read_texts(study, btz_json_getz(card, "only_variants"), &o->variant_count);
     o->surfaces = read_texts(study, btz_json_getz(card, "only_surfaces"), &o->surface_count);
-    return BTZ_OK;
+    return rc;
 }

@@ -501,7 +501,8 @@ void btz_certify_scenario(struct btz_lab *lab, const struct btz_scenario *s, str
     if (s->semantic) {
         /* The companion is the pack's own oracle, so rules 1 to 3 above certified it; the judge's
          * half of rule 5 needs a judging model. */
-        btz_check_skip(out, s->id, BTZ_STR("5 judge"), "no judge is part of this program yet");
+        btz_check_skip(out, s->id, BTZ_STR("5 judge"),
+                       "needs a judging model: `bartizan rescore --certify`");
     }
 }
 

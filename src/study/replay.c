@@ -15,7 +15,6 @@ struct btz_replay {
     const struct btz_json *card;
     struct btz_store_rows *rows;
     uint64_t seed;
-    int64_t max_tokens;
     enum btz_carrier carrier;
 };
 
@@ -48,10 +47,8 @@ static int read_card(struct btz_replay *replay, struct btz_err *err)
     for (size_t i = 0; i < seed.len && seed.ptr[i] >= '0' && seed.ptr[i] <= '9'; i++) {
         replay->seed = replay->seed * 10 + (uint64_t)(seed.ptr[i] - '0');
     }
-    if (seed.len == 0 ||
-        !btz_json_int64(btz_json_getz(replay->card, "max_tokens"), &replay->max_tokens) ||
-        btz_carrier_named(btz_json_str(btz_json_getz(replay->card, "carrier")), &replay->carrier) !=
-            BTZ_OK) {
+    if (seed.len == 0 || btz_carrier_named(btz_json_str(btz_json_getz(replay->card, "carrier")),
+                                           &replay->carrier) != BTZ_OK) {
         return btz_err_set(err, BTZ_ECORRUPT, "the run's provenance card cannot be read");
     }
     return BTZ_OK;
@@ -93,7 +90,7 @@ void btz_replay_free(struct btz_replay *replay)
     }
 }
 
-static bool acts_by_json(const struct btz_replay *replay, struct btz_str model)
+static const struct btz_json *card_of(const struct btz_replay *replay, struct btz_str model)
 {
     const struct btz_json *models = btz_json_getz(replay->card, "models");
 
@@ -101,10 +98,10 @@ static bool acts_by_json(const struct btz_replay *replay, struct btz_str model)
         const struct btz_json *m = btz_json_at(models, i);
 
         if (btz_str_eq(btz_json_str(btz_json_getz(m, "reference")), model)) {
-            return btz_str_is(btz_json_str(btz_json_getz(m, "actions")), "json");
+            return m;
         }
     }
-    return false;
+    return NULL;
 }
 
 static int options_of(struct btz_replay *replay, const struct btz_store_cell *cell,
@@ -112,10 +109,16 @@ static int options_of(struct btz_replay *replay, const struct btz_store_cell *ce
 {
     struct btz_str id = btz_arena_printf(replay->scratch, "%.*s/%.*s", BTZ_FMT(cell->attack),
                                          BTZ_FMT(cell->variant));
+    const struct btz_json *model = card_of(replay, cell->model);
+    int64_t max_tokens = 0;
     int arm = BTZ_ARM_ATTACK;
 
     while (arm <= BTZ_ARM_BENIGN && !btz_str_is(cell->arm, btz_arm_name((enum btz_arm)arm))) {
         arm++;
+    }
+    if (!btz_json_int64(btz_json_getz(model, "max_tokens"), &max_tokens)) {
+        return btz_err_set(err, BTZ_ECORRUPT, "the run's provenance card does not know model %.*s",
+                           BTZ_FMT(cell->model));
     }
     *out = (struct btz_trial_options){
         .lab = replay->lab,
@@ -124,8 +127,8 @@ static int options_of(struct btz_replay *replay, const struct btz_store_cell *ce
         .seed = btz_study_cell_seed(replay->seed, id, cell->repetition),
         .revision = btz_mcp_revision_parse(cell->revision),
         .carrier = replay->carrier,
-        .json_actions = acts_by_json(replay, cell->model),
-        .max_tokens = replay->max_tokens,
+        .json_actions = btz_str_is(btz_json_str(btz_json_getz(model, "actions")), "json"),
+        .max_tokens = max_tokens,
         .model_seed = (int64_t)cell->repetition,
     };
     if (!out->scenario || arm > BTZ_ARM_BENIGN || out->revision == BTZ_MCP_REVISION_NONE ||

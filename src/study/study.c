@@ -66,6 +66,28 @@ static void shuffle(struct btz_study *study)
     }
 }
 
+unsigned model_in_flight(const struct btz_study *study, size_t model)
+{
+    unsigned own = study->options.models[model].in_flight;
+
+    own = own ? own : study->options.in_flight;
+    return own ? own : 1;
+}
+
+int64_t model_max_tokens(const struct btz_study *study, size_t model)
+{
+    int64_t own = study->options.models[model].max_tokens;
+
+    return own ? own : study->options.max_tokens;
+}
+
+int64_t model_timeout_us(const struct btz_study *study, size_t model)
+{
+    int64_t own = study->options.models[model].request_timeout_us;
+
+    return own ? own : study->options.request_timeout_us;
+}
+
 static int make_runners(struct btz_study *study, struct btz_err *err)
 {
     const struct btz_study_options *o = &study->options;
@@ -74,18 +96,15 @@ static int make_runners(struct btz_study *study, struct btz_err *err)
     study->next = btz_arena_array(study->arena, o->model_count, sizeof(*study->next));
     study->runners = btz_arena_array(study->arena, o->model_count, sizeof(*study->runners));
     study->retries = btz_arena_array(study->arena, study->cell_count + 1, sizeof(*study->retries));
-    if (study->options.in_flight < 1) {
-        study->options.in_flight = 1;
-    }
     if ((rc = btz_drive_new(&study->drive, err)) != BTZ_OK) {
         return rc;
     }
     for (size_t i = 0; i < o->model_count; i++) {
         struct btz_runner_options runner = {.model = &o->models[i].model,
                                             .key = &o->models[i].key,
-                                            .in_flight = o->in_flight,
+                                            .in_flight = model_in_flight(study, i),
                                             .seed = o->seed,
-                                            .attempt_timeout_us = o->request_timeout_us};
+                                            .attempt_timeout_us = model_timeout_us(study, i)};
 
         if ((rc = btz_runner_new(study->drive, &runner, &study->runners[i], err)) != BTZ_OK) {
             return rc;
@@ -109,8 +128,9 @@ static int check_options(const struct btz_study *study, struct btz_err *err)
             }
         }
     }
-    if (o->repetitions < 1) {
-        return btz_err_set(err, BTZ_EUSAGE, "at least one repetition is needed");
+    if (o->repetitions < 1 || o->arch_count < 1 || o->revision_count < 1) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "at least one repetition, architecture and revision are needed");
     }
     return BTZ_OK;
 }
@@ -288,13 +308,13 @@ static int start_cell(struct btz_study *study, struct cell *cell, struct btz_err
         .scenario = cell->scenario,
         .arm = cell->arm,
         .seed = btz_study_cell_seed(o->seed, cell->scenario->id, cell->repetition),
-        .revision = o->revision,
+        .revision = cell->revision,
         .carrier = o->carrier,
         .profile = study->profile,
-        .arch = o->arch,
+        .arch = cell->arch,
         .json_actions = o->models[cell->model].json_actions,
         .temperature = 0,
-        .max_tokens = o->max_tokens,
+        .max_tokens = model_max_tokens(study, cell->model),
         .model_seed = (int64_t)cell->repetition,
     };
     struct btz_trial *trial = NULL;
@@ -371,7 +391,7 @@ static int turn_model(struct btz_study *study, size_t model, bool *moved, struct
     void *tag = NULL;
     int rc = BTZ_OK;
 
-    while (btz_runner_active(runner) < study->options.in_flight &&
+    while (btz_runner_active(runner) < model_in_flight(study, model) &&
            (cell = next_cell(study, model))) {
         *moved = true;
         if ((rc = start_cell(study, cell, err)) != BTZ_OK) {

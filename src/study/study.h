@@ -22,43 +22,47 @@ struct btz_study_model {
     struct btz_llm_model model;
     struct btz_llm_key key;
     bool json_actions;
+    /* Of this model alone; 0 = those of the study. */
+    unsigned in_flight;
+    int64_t max_tokens;
+    int64_t request_timeout_us;
 };
 
 struct btz_study_options {
     struct btz_lab *lab;     /* outlives the study */
     struct btz_store *store; /* open for writing; outlives the study */
-    struct btz_str name;     /* "quick" or "all" */
+    struct btz_str name;     /* what the run is called */
+    struct btz_str text;     /* of the study's file, for the provenance card; may be empty */
     const struct btz_study_model *models;
     size_t model_count;
     unsigned repetitions; /* at least 1 */
     uint64_t seed;
-    enum btz_mcp_revision revision;
+    const enum btz_mcp_revision *revisions; /* at least one, none twice */
+    size_t revision_count;
     enum btz_carrier carrier;
     struct btz_str host_profile; /* name */
-    enum btz_arch arch;
+    const enum btz_arch *archs;  /* at least one, none twice */
+    size_t arch_count;
+    unsigned arms; /* a bit 1 << enum btz_arm each; 0 = all */
     /* Filters; empty = all. */
     const struct btz_str *attacks, *variants, *surfaces;
     size_t attack_count, variant_count, surface_count;
-    unsigned in_flight;         /* trials per model at a time */
+    unsigned in_flight;         /* trials per model at a time; 0 = 1 */
     int64_t max_tokens;         /* of a reply */
     int64_t request_timeout_us; /* of one attempt of a request; 0 = the endpoint\'s default */
     struct btz_str command;     /* as typed, for the provenance card */
     struct btz_hash binary;
 };
 
-/* Names and one-line descriptions of the built-in studies; NULL past the end. */
-const char *btz_study_name(size_t index);
-const char *btz_study_about(size_t index);
-
-/* Plans the cells and writes the run. BTZ_EUSAGE for an unknown study, a filter that matches
- * nothing, no model. */
+/* Plans the cells and writes the run. BTZ_EUSAGE for filters that leave nothing, no model, one that
+ * is given twice, too many cells. */
 int btz_study_new(const struct btz_study_options *options, struct btz_study **out,
                   struct btz_err *err) BTZ_WARN_UNUSED;
 
-/* Goes on with a run: everything but lab, store, models (in the order of the card; how they act is
- * the card's), in_flight and command comes from the provenance card. BTZ_EDENIED if pack or prompts
- * are not those of the run.
- */
+/* Goes on with a run: everything but lab, store, models (in the order of the card; how they act and
+ * their max_tokens are the card's) and command comes from the provenance card; in_flight and
+ * request_timeout_us only where the caller has 0. BTZ_EDENIED if pack or prompts are not those of
+ * the run. */
 int btz_study_resume(const struct btz_study_options *options, const struct btz_store_run *run,
                      struct btz_study **out, struct btz_err *err) BTZ_WARN_UNUSED;
 

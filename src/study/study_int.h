@@ -11,6 +11,8 @@ struct cell {
     enum btz_arm arm;
     unsigned repetition;
     size_t model;
+    enum btz_mcp_revision revision;
+    enum btz_arch arch;
     bool applicable;
     bool finished; /* has a trial that is no fault, or one that was made in this process */
     int attempts;
@@ -39,6 +41,11 @@ struct btz_study {
 
 /* plan.c: cells of the study in planned order. `cells` are the study's, `planned` the store's. */
 int plan_cells(struct btz_study *study, struct btz_store_cell **planned, struct btz_err *err);
+
+/* study.c: a limit of a model, its own or the study's. */
+unsigned model_in_flight(const struct btz_study *study, size_t model); /* at least 1 */
+int64_t model_max_tokens(const struct btz_study *study, size_t model);
+int64_t model_timeout_us(const struct btz_study *study, size_t model);
 
 /* card.c */
 struct btz_str card_write(struct btz_study *study);

@@ -90,6 +90,8 @@ test('errors name what was expected, on stderr, with exit 2', async () => {
     [['run', 'quick', '-m', 'ref:floor', '-m', 'ref:floor'], /given twice/],
     [['run', 'quick', '-m', 'ref:floor', '--in-fligth', '3'], /in-flight/],
     [['run', '--resume', 'last', '-m', 'ref:floor'], /--model cannot go with --resume/],
+    [['run', '--resume', 'last'], /no runs yet/],
+    [['run', 'qick', '-m', 'ref:floor'], /no study "qick"/],
     [['run', 'quick', '-m', 'openai:x@localhost:8080/v1'], /must begin with http/],
     [['run', 'quick', '-m', 'openai:x@ftp://localhost/v1'], /must begin with http/],
     [['selftest', '--csv'], /has no CSV/],

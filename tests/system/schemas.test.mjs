@@ -81,6 +81,13 @@ test('what the commands print fits', async () => {
     refused(`list-${what}`, [{ ...items[0], more: 1 }]);
     refused(`list-${what}`, [{}]);
   }
+  for (const { id } of await output(0, 'list', 'studies')) {
+    const study = await output(0, 'run', id, '--print-study');
+    valid('study', study);
+    refused('study', { ...study, more: 1 });
+    refused('study', { ...study, repetitions: 0 });
+    refused('study', { ...study, models: [{ model: 'ref:null', seed: 1 }] });
+  }
   const compared = await output(0, 'compare', 'last');
   valid('compare', compared);
   refused('compare', changed(compared, (c) => { c.comparisons = []; }));

@@ -283,8 +283,11 @@ static void test_requests_of_the_model(void **state)
     assert_int_equal(verdict_of(&f).observed, BTZ_PLAY_UNKNOWN);
     assert_int_equal(btz_play_request(f.play, outsider, &first), 1);
     assert_int_equal(first, 1);
-    assert_int_equal(verdict_of(&f).observed, BTZ_PLAY_NO);
+    /* On its way, or refused: no model is known to have read anything. */
+    assert_int_equal(verdict_of(&f).requests, 1);
+    assert_int_equal(verdict_of(&f).observed, BTZ_PLAY_UNKNOWN);
     btz_play_request_accepted(f.play, 1, first);
+    assert_int_equal(verdict_of(&f).observed, BTZ_PLAY_NO);
     assert_int_equal(btz_play_request(f.play, word, &second), 2);
     assert_int_equal(second, 2);
     assert_int_equal(verdict_of(&f).observed, BTZ_PLAY_NO);
@@ -321,8 +324,10 @@ static void test_lines(void **state)
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"resources/subscribe\",\"params\":{\"uri\":"
         "\"kiosk://board\"}}\n"
-        "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"stamp\","
-        "\"arguments\":{}}}\n";
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":\"crash\","
+        "\"arguments\":{}}}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":{\"name\":\"stamp\","
+        "\"arguments\":{}}}"; /* the last line may end without a newline */
     struct btz_err err = {0};
     struct btz_str kiosk = BTZ_STR("kiosk");
     struct btz_play_options options = {.seed = 1, .servers = &kiosk, .server_count = 1};
@@ -346,7 +351,9 @@ static void test_lines(void **state)
     output[got] = '\0';
     assert_non_null(strstr(output, "Stamped."));
     assert_non_null(strstr(output, "notifications/resources/updated"));
-    assert_int_equal(btz_play_calls(play), 1);
+    assert_int_equal(btz_play_calls(play), 2);
+    assert_true(btz_str_find(btz_play_fault(play), BTZ_STR("kiosk.lua")) >= 0);
+    assert_true(btz_str_find(btz_play_fault(play), BTZ_STR("the till is stuck")) >= 0);
     assert_int_equal(btz_json_count(btz_play_trajectory(play)), 0);
     assert_int_equal(btz_play_verdict(play, &(struct btz_play_verdict){0}, &err), BTZ_ESTATE);
     (void)close(in[0]);

@@ -129,9 +129,22 @@ static void errors_name_their_place(void **state)
     assert_string_equal(btz_code_name(-99), "unknown");
 }
 
+static void hex_values(void **state)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    (void)state;
+    for (int c = -1; c < 256; c++) {
+        const char *at = c > 0 ? strchr(digits, c >= 'A' && c <= 'F' ? c + ('a' - 'A') : c) : NULL;
+
+        assert_int_equal(btz_hex_value(c), at ? at - digits : -1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hex_values),
         cmocka_unit_test(arena_keeps_apart_and_reuses),
         cmocka_unit_test(buffer_fails_at_its_maximum_and_recovers),
         cmocka_unit_test(strings_cut_find_and_convert),

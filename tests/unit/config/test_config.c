@@ -194,6 +194,12 @@ static unsigned line_at(const struct btz_config *config, const char *pointer)
     return btz_config_line(config, btz_json_pointer(btz_config_root(config), btz_str_of(pointer)));
 }
 
+static unsigned key_line_at(const struct btz_config *config, const char *pointer)
+{
+    return btz_config_key_line(config,
+                               btz_json_pointer(btz_config_root(config), btz_str_of(pointer)));
+}
+
 static void values_know_their_lines(void **state)
 {
     struct btz_config *yaml =
@@ -209,6 +215,14 @@ static void values_know_their_lines(void **state)
     assert_int_equal(line_at(yaml, "/b/c"), 4);
     assert_int_equal(line_at(yaml, "/b/c/1"), 5);
     assert_int_equal(line_at(yaml, "/b/d"), 6);
+    assert_int_equal(key_line_at(yaml, ""), 2);
+    assert_int_equal(key_line_at(yaml, "/b"), 3);
+    assert_int_equal(key_line_at(yaml, "/b/c/1"), 5);
+    assert_int_equal(key_line_at(yaml, "/b/d"), 6);
+    assert_int_equal(btz_config_key_line(yaml, other), 0);
+    assert_true(btz_str_starts(btz_config_text(yaml), BTZ_STR("# head\na: 1")));
+    assert_string_equal(btz_config_file(yaml), "a.yaml");
+    assert_int_equal(key_line_at(json, "/b"), 3);
     assert_int_equal(line_at(json, ""), 1);
     assert_int_equal(line_at(json, "/a"), 2);
     assert_int_equal(line_at(json, "/b/c"), 4);

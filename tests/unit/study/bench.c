@@ -33,11 +33,13 @@ struct btz_lab *bench_lab(const char *const *packs, uint64_t rename_seed)
 
 struct bench *bench_new(const char *const *packs, const char *const *models)
 {
+    static const enum btz_arch react[] = {BTZ_ARCH_REACT};
     struct bench *b = calloc(1, sizeof(*b));
 
     assert_non_null(b);
     b->arena = btz_arena_new();
     b->folder = make_folder();
+    b->revision = BTZ_MCP_2026_07_28;
     b->lab = bench_lab(packs, 0);
     MAKE_OK(btz_store_open(make_path(b->arena, b->folder, "store.db"), BTZ_STORE_WRITE, &b->store,
                            &b->err),
@@ -48,7 +50,10 @@ struct bench *bench_new(const char *const *packs, const char *const *models)
                                             .models = b->models,
                                             .repetitions = 1,
                                             .seed = 5,
-                                            .revision = BTZ_MCP_2026_07_28,
+                                            .revisions = &b->revision,
+                                            .revision_count = 1,
+                                            .archs = react,
+                                            .arch_count = 1,
                                             .carrier = BTZ_CARRIER_MEMORY,
                                             .host_profile = BTZ_STR("naive"),
                                             .in_flight = 1,

@@ -14,7 +14,8 @@ struct bench {
     struct btz_store *store;
     struct btz_lab *lab;
     struct btz_study_model models[BENCH_MODELS];
-    struct btz_study_options options; /* of study "all", one repetition, seed 5, modern, memory */
+    enum btz_mcp_revision revision;   /* the only one of the options, as is the architecture */
+    struct btz_study_options options; /* of everything, one repetition, seed 5, modern, memory */
     struct btz_err err;
 };
 

@@ -34,14 +34,22 @@ static size_t attack_count(const struct btz_lab *lab)
     return n;
 }
 
-static void quick_is_v1(void **state)
+static void only_v1(struct bench *b)
+{
+    static const struct btz_str v1[] = {{"v1", 2}};
+
+    b->options.variants = v1;
+    b->options.variant_count = 1;
+}
+
+static void variants_are_filtered(void **state)
 {
     struct bench *b = bench_new(packs, one);
     const struct btz_store_row *rows;
     size_t count;
 
     (void)state;
-    b->options.name = BTZ_STR("quick");
+    only_v1(b);
     rows = rows_of(b, &count);
     assert_int_equal(count, attack_count(b->lab) * ARMS);
     for (size_t i = 0; i < count; i++) {
@@ -83,7 +91,7 @@ static void cell_fields(void **state)
     b->options.variants = &variant;
     b->options.variant_count = 1;
     b->options.host_profile = BTZ_STR("hardened");
-    b->options.revision = BTZ_MCP_2025_06_18;
+    b->revision = BTZ_MCP_2025_06_18;
     rows = rows_of(b, &count);
     assert_int_equal(count, ARMS);
     assert_text(rows[0].cell.model, "ref:null");
@@ -118,10 +126,7 @@ static void filters(void **state)
     b->options.surfaces = st;
     b->options.surface_count = 1;
     (void)rows_of(b, &count);
-    assert_int_equal(count, ARMS);      /* tool-poisoning/v2: errand is of surface cl */
-    b->options.name = BTZ_STR("quick"); /* a variant filter takes the place of v1 */
-    (void)rows_of(b, &count);
-    assert_int_equal(count, ARMS);
+    assert_int_equal(count, ARMS); /* tool-poisoning/v2: errand is of surface cl */
     b->options.surfaces = tr;
     assert_int_equal(btz_study_new(&b->options, &study, &b->err), BTZ_EUSAGE);
     assert_null(study);
@@ -135,7 +140,7 @@ static void repetitions_and_models(void **state)
     size_t count;
 
     (void)state;
-    b->options.name = BTZ_STR("quick");
+    only_v1(b);
     b->options.repetitions = 2;
     rows = rows_of(b, &count);
     assert_int_equal(count, attack_count(b->lab) * ARMS * 2 * 2);
@@ -144,6 +149,42 @@ static void repetitions_and_models(void **state)
         assert_int_equal(rows[i].ordinal, i);
         assert_text(rows[i].cell.model, i % 2 ? "ref:floor" : "ref:null");
         assert_int_equal(rows[i].cell.repetition, i < count / 2 ? 1 : 2);
+    }
+    bench_free(b);
+}
+
+/* Arms, revisions and architectures multiply; the world is that of scenario and repetition alone.
+ */
+static void axes(void **state)
+{
+    static const struct btz_str attack[] = {{"errand", 6}};
+    static const enum btz_mcp_revision revisions[] = {BTZ_MCP_2026_07_28, BTZ_MCP_2025_11_25};
+    static const enum btz_arch archs[] = {BTZ_ARCH_RETRY, BTZ_ARCH_REACT, BTZ_ARCH_REFLEXION};
+    static const char *const arms[] = {"attack", "benign"};
+    enum { CELLS = 2 * 2 * 3 * 2 };
+    struct bench *b = bench_new(packs, two);
+    const struct btz_store_row *rows;
+    size_t count;
+
+    (void)state;
+    only_v1(b);
+    b->options.attacks = attack;
+    b->options.attack_count = 1;
+    b->options.revisions = revisions;
+    b->options.revision_count = 2;
+    b->options.archs = archs;
+    b->options.arch_count = 3;
+    b->options.arms = 1U << BTZ_ARM_ATTACK | 1U << BTZ_ARM_BENIGN;
+    bench_finish(b, bench_study(b));
+    rows = bench_rows(b, BTZ_STORE_BY_PLAN, &count);
+    assert_int_equal(count, CELLS);
+    for (size_t i = 0; i < count; i++) {
+        assert_text(rows[i].cell.model, i % 2 ? "ref:floor" : "ref:null");
+        assert_text(rows[i].cell.architecture, btz_arch_name(archs[i / 2 % 3]));
+        assert_text(rows[i].cell.revision, btz_mcp_revision_text(revisions[i / 6 % 2]));
+        assert_text(rows[i].cell.arm, arms[i / 12]);
+        assert_true(rows[i].trial.seed == rows[0].trial.seed);
+        assert_true(rows[i].trial.outcome != BTZ_STORE_FAULT);
     }
     bench_free(b);
 }
@@ -179,7 +220,7 @@ static void not_applicable(void **state)
         holes += !rows[i].cell.applicable;
     }
     assert_int_equal(holes, 2 * ARMS);
-    b->options.revision = BTZ_MCP_2025_03_26;
+    b->revision = BTZ_MCP_2025_03_26;
     b->options.carrier = BTZ_CARRIER_MEMORY;
     study = bench_study(b);
     btz_study_status(study, &status);
@@ -196,9 +237,6 @@ static void refused(void **state)
     size_t count;
 
     (void)state;
-    b->options.name = BTZ_STR("half");
-    assert_int_equal(btz_study_new(&b->options, &study, &b->err), BTZ_EUSAGE);
-    b->options.name = BTZ_STR("all");
     b->options.repetitions = 0;
     assert_int_equal(btz_study_new(&b->options, &study, &b->err), BTZ_EUSAGE);
     b->options.repetitions = 1000000;
@@ -314,7 +352,7 @@ static void shared_worlds(void **state)
     size_t count;
 
     (void)state;
-    b->options.name = BTZ_STR("quick");
+    only_v1(b);
     bench_finish(b, bench_study(b));
     rows = bench_rows(b, BTZ_STORE_BY_PLAN, &count);
     assert_int_equal(count, attack_count(b->lab) * ARMS * 2);
@@ -328,11 +366,17 @@ static void shared_worlds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quick_is_v1),    cmocka_unit_test(all_is_all),
-        cmocka_unit_test(cell_fields),    cmocka_unit_test(filters),
-        cmocka_unit_test(not_applicable), cmocka_unit_test(repetitions_and_models),
-        cmocka_unit_test(refused),        cmocka_unit_test(cell_seeds),
-        cmocka_unit_test(order),          cmocka_unit_test(shared_worlds),
+        cmocka_unit_test(variants_are_filtered),
+        cmocka_unit_test(all_is_all),
+        cmocka_unit_test(cell_fields),
+        cmocka_unit_test(filters),
+        cmocka_unit_test(axes),
+        cmocka_unit_test(not_applicable),
+        cmocka_unit_test(repetitions_and_models),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(cell_seeds),
+        cmocka_unit_test(order),
+        cmocka_unit_test(shared_worlds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

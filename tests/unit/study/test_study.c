@@ -7,6 +7,7 @@
 
 #include "../store/make.h"
 #include "bench.h"
+#include "study/study_int.h"
 #include "json/json.h"
 #include "trial/trial.h"
 
@@ -160,6 +161,60 @@ static void stop_and_resume(void **state)
         assert_true(after[i].current);
     }
     assert_verifies(b);
+    bench_free(b);
+}
+
+/* Limits of a model: its own count before the study's, a resume takes them from the card. */
+static void limits_of_models(void **state)
+{
+    struct bench *b = core_bench(two);
+    const struct btz_json *card = NULL;
+    struct btz_study_options options;
+    struct btz_store_run run;
+    struct btz_study *study;
+    struct btz_str before, after;
+    int64_t number = 0;
+
+    (void)state;
+    b->options.in_flight = 3;
+    b->models[1].in_flight = 5;
+    b->models[1].max_tokens = 90;
+    b->models[1].request_timeout_us = 7000000;
+    study = bench_study(b);
+    assert_int_equal(model_in_flight(study, 0), 3);
+    assert_int_equal(model_in_flight(study, 1), 5);
+    assert_true(model_max_tokens(study, 0) == 700 && model_max_tokens(study, 1) == 90);
+    assert_true(model_timeout_us(study, 0) == 0 && model_timeout_us(study, 1) == 7000000);
+    MAKE_OK(btz_study_stop(study, BTZ_STR("enough"), &b->err), &b->err);
+    btz_study_free(study);
+    run = bench_run(b, "last");
+    MAKE_OK(btz_store_provenance(b->store, run.no, b->arena, &before, &b->err), &b->err);
+    MAKE_OK(btz_json_parse(b->arena, before, NULL, &card, &b->err), &b->err);
+    assert_null(btz_json_getz(card, "max_tokens")); /* there is not one number for both */
+    assert_true(btz_json_int64(btz_json_pointer(card, BTZ_STR("/models/1/in_flight")), &number) &&
+                number == 5);
+
+    b->models[1].in_flight = 0;
+    b->models[1].max_tokens = 11; /* the card's counts */
+    b->models[1].request_timeout_us = 0;
+    options = resume_options(b);
+    options.in_flight = 0;
+    study = NULL;
+    MAKE_OK(btz_study_resume(&options, &run, &study, &b->err), &b->err);
+    assert_int_equal(model_in_flight(study, 0), 3);
+    assert_int_equal(model_in_flight(study, 1), 5);
+    assert_true(model_max_tokens(study, 0) == 700 && model_max_tokens(study, 1) == 90);
+    assert_true(model_timeout_us(study, 1) == 7000000);
+    btz_study_free(study);
+    options.in_flight = 2; /* the caller's counts */
+    study = NULL;
+    run = bench_run(b, "last");
+    MAKE_OK(btz_study_resume(&options, &run, &study, &b->err), &b->err);
+    assert_int_equal(model_in_flight(study, 0), 2);
+    assert_int_equal(model_in_flight(study, 1), 2);
+    bench_finish(b, study);
+    MAKE_OK(btz_store_provenance(b->store, run.no, b->arena, &after, &b->err), &b->err);
+    assert_true(btz_str_eq(before, after));
     bench_free(b);
 }
 
@@ -361,7 +416,7 @@ static void card(void **state)
     b->options.surfaces = surfaces;
     b->options.surface_count = 1;
     b->options.carrier = BTZ_CARRIER_STDIO;
-    b->options.revision = BTZ_MCP_2024_11_05;
+    b->revision = BTZ_MCP_2024_11_05;
     b->options.host_profile = BTZ_STR("spec");
     b->options.binary = btz_lab_pack_hash(b->lab);
     b->models[1].json_actions = true;
@@ -376,7 +431,7 @@ static void card(void **state)
     card_hash(json, "prompt_hash", btz_trial_prompt_hash());
     card_hash(json, "binary_hash", b->options.binary);
     assert_text(btz_json_str(btz_json_getz(json, "host_profile")), "spec");
-    assert_text(btz_json_str(btz_json_getz(json, "revision")), "2024-11-05");
+    assert_text(btz_json_str(btz_json_pointer(json, BTZ_STR("/revisions/0"))), "2024-11-05");
     assert_text(btz_json_str(btz_json_getz(json, "carrier")), "stdio");
     assert_text(btz_json_str(btz_json_getz(json, "seed")), "18446744073709551615");
     assert_true(btz_json_int64(btz_json_getz(json, "repetitions"), &number) && number == 3);
@@ -432,7 +487,7 @@ static void card_is_read_back(void **state)
     b->options.surfaces = surfaces;
     b->options.surface_count = 1;
     b->options.carrier = BTZ_CARRIER_STDIO;
-    b->options.revision = BTZ_MCP_2025_03_26;
+    b->revision = BTZ_MCP_2025_03_26;
     b->options.host_profile = BTZ_STR("hardened");
     study = bench_study(b);
     assert_int_equal(btz_study_poll(study, 0, &b->err), BTZ_STEP_WAIT);
@@ -517,6 +572,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(to_the_end),
         cmocka_unit_test(status_counts),
+        cmocka_unit_test(limits_of_models),
         cmocka_unit_test(stop_and_resume),
         cmocka_unit_test(resumed_equals_unbroken),
         cmocka_unit_test(resume_of_other_packs_is_refused),
