@@ -97,7 +97,9 @@ static void map_tools(struct btz_trial *trial)
             struct btz_str tool = btz_json_str(btz_json_getz(definition, "name"));
             struct btz_str name = names_tool(trial, conn, tool);
 
-            *slot_for(trial, name) = (struct shown_tool){conn, tool, name, definition};
+            if (!defend_withholds(trial, conn, definition)) {
+                *slot_for(trial, name) = (struct shown_tool){conn, tool, name, definition};
+            }
         }
     }
 }
