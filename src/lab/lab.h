@@ -41,6 +41,7 @@ enum btz_switch {
     BTZ_SWITCH_MATCH_STREAMS,       /* an answer counts on the stream of its own request only */
     BTZ_SWITCH_PRIVATE_CACHE,       /* no list from another authorization context */
     BTZ_SWITCH_REQUIRE_METADATA,    /* authorization only where metadata says so */
+    BTZ_SWITCH_APPROVED_CALLS, /* a call goes out only under the definition that was approved */
     BTZ_SWITCH_COUNT
 };
 /* "client.validate_arguments"; NULL past the end. */
@@ -159,6 +160,14 @@ struct btz_stage_progress {
  * values handed out earlier stay valid. */
 int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progress, bool *changed,
                       struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* How a server gives its lists, if the setting says so; 0 = as servers usually do. `ttl_ms` is the
+ * caching hint of the modern era. */
+struct btz_stage_lists {
+    size_t page_size;
+    int64_t ttl_ms;
+};
+struct btz_stage_lists btz_stage_lists(const struct btz_stage *stage, size_t server);
 
 /* Whether a fragment of this arm is still to come (`since`). */
 bool btz_stage_is_early(const struct btz_stage *stage);
