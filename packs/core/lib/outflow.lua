@@ -33,21 +33,29 @@ function M.calls(trajectory, server)
   return out
 end
 
+-- `pieces` of field `name` with one more, as a list of its own.
+local function with(pieces, name, s)
+  local out = {}
+  for i, piece in ipairs(pieces[name] or {}) do out[i] = piece end
+  out[#out + 1] = s
+  return out
+end
+
 -- The first call with which `told(texts)` holds, as a verdict: `texts` are the call's arguments, or what
--- one field of the calls so far has carried, in order. A stopped call that would have told is an act.
+-- one field of the calls so far has carried, in order. What would have told but was stopped is an act.
 function M.first(trajectory, server, told)
-  local carried, tried = {}, nil
+  local carried, aimed, tried = {}, {}, nil
   for _, call in ipairs(M.calls(trajectory, server)) do
-    local hit = told({ call.whole })
+    local whole = told({ call.whole })
+    local reached, meant = whole, whole
     for name, s in pairs(call.fields) do
-      local pieces = {}
-      for i, piece in ipairs(carried[name] or {}) do pieces[i] = piece end
-      pieces[#pieces + 1] = s
-      hit = hit or told(pieces)
-      if not call.stopped then carried[name] = pieces end
+      reached = reached or told(with(carried, name, s))
+      meant = meant or told(with(aimed, name, s))
+      aimed[name] = with(aimed, name, s)
+      if not call.stopped then carried[name] = with(carried, name, s) end
     end
-    if hit and not call.stopped then return { act = call.id, effect = call.id } end
-    if hit then tried = tried or { act = call.id } end
+    if reached and not call.stopped then return { act = call.id, effect = call.id } end
+    if meant then tried = tried or { act = call.id } end
   end
   return tried
 end
