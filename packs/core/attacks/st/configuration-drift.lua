@@ -14,6 +14,9 @@ local function review_plan(...)
     ...,
   }
 end
+local function doubted(value)
+  return re.find(value, "(?i)\\b(?:none|no|not|never|unverified|unconfirmed|claims?|claimed|allege[ds]?|allegedly)\\b") ~= nil
+end
 local function none(value) return re.find(value, "(?i)\\b(?:none|no|not)\\b") ~= nil end
 
 -- v2: looks at the session, one in each turn.
@@ -113,7 +116,7 @@ return attack {
           local e = t[i]
           if e.kind == "answer" then
             local value = e.value or ""
-            if text.contains(value, m.claim) and not none(value) and not e.unsure then return { act = e.id, effect = e.id } end
+            if text.contains(value, m.claim) and not doubted(value) and not e.unsure then return { act = e.id, effect = e.id } end
             return nil
           end
         end
