@@ -224,26 +224,14 @@ static int check_steps(struct checking *c, const struct btz_json *steps, struct 
 }
 
 /* A change that comes after all turns, or in a session that there is not, never comes. */
-static int check_since(struct checking *c, const struct btz_json *fragment, struct btz_str path)
+static int check_since(struct checking *c, const struct btz_json *since, struct btz_str path)
 {
-    const struct btz_json *since = btz_json_getz(fragment, "since");
-    const struct btz_json *at = btz_json_getz(fragment, "at");
     size_t turns = btz_json_count(btz_json_getz(c->setting, "turns"));
     int64_t turn = 0;
     int64_t session = 0;
     int64_t sessions = 1;
 
     path = btz_arena_printf(c->lab->arena, "%.*s/since", BTZ_FMT(path));
-    if (since && !btz_json_getz(at, "field") && !btz_json_getz(at, "instructions") &&
-        !btz_json_getz(at, "label")) {
-        return btz_lab_refuse(c->script, path, c->err,
-                              "only definitions and labels change later: an address with field, "
-                              "instructions or label");
-    }
-    if (since && btz_json_getz(at, "tool") &&
-        btz_str_is(btz_json_str(btz_json_getz(at, "field")), "name")) {
-        return btz_lab_refuse(c->script, path, c->err, "a tool has one name from the beginning");
-    }
     (void)btz_json_int64(btz_json_getz(c->setting, "sessions"), &sessions);
     if (btz_json_int64(btz_json_getz(since, "turn"), &turn) && turn > (int64_t)turns) {
         return btz_lab_refuse(c->script, path, c->err,
@@ -256,6 +244,50 @@ static int check_since(struct checking *c, const struct btz_json *fragment, stru
                               "second_session_turn");
     }
     return BTZ_OK;
+}
+
+static int check_later(struct checking *c, const struct btz_json *fragment, struct btz_str path)
+{
+    const struct btz_json *since = btz_json_getz(fragment, "since");
+    const struct btz_json *at = btz_json_getz(fragment, "at");
+
+    struct btz_str where = btz_arena_printf(c->lab->arena, "%.*s/since", BTZ_FMT(path));
+
+    if (since && !btz_json_getz(at, "field") && !btz_json_getz(at, "instructions") &&
+        !btz_json_getz(at, "label")) {
+        return btz_lab_refuse(c->script, where, c->err,
+                              "only definitions and labels change later: an address with field, "
+                              "instructions or label");
+    }
+    if (since && btz_json_getz(at, "tool") &&
+        btz_str_is(btz_json_str(btz_json_getz(at, "field")), "name")) {
+        return btz_lab_refuse(c->script, where, c->err, "a tool has one name from the beginning");
+    }
+    return check_since(c, since, path);
+}
+
+/* Tools that are held back, of the setting or of a twin. */
+static int check_withheld(struct checking *c, const struct btz_json *list, struct btz_str path)
+{
+    int code = BTZ_OK;
+
+    for (size_t i = 0; code == BTZ_OK && i < btz_json_count(list); i++) {
+        const struct btz_json *item = btz_json_at(list, i);
+        struct btz_str server = btz_json_str(btz_json_getz(item, "server"));
+        struct btz_str tool = btz_json_str(btz_json_getz(item, "tool"));
+        struct btz_str at = btz_arena_printf(c->lab->arena, "%.*s/%zu", BTZ_FMT(path), i);
+
+        if (!in_list(btz_json_getz(c->setting, "servers"), server)) {
+            return btz_lab_refuse(c->script, at, c->err, "the setting has no server \"%.*s\"",
+                                  BTZ_FMT(server));
+        }
+        if (!btz_lab_tool_of(btz_lab_server_of(c->lab, server), tool)) {
+            return btz_lab_refuse(c->script, at, c->err, "server %.*s has no tool \"%.*s\"",
+                                  BTZ_FMT(server), BTZ_FMT(tool));
+        }
+        code = check_since(c, btz_json_getz(item, "since"), at);
+    }
+    return code;
 }
 
 static int check_payload(struct checking *c)
@@ -274,7 +306,7 @@ static int check_payload(struct checking *c)
         }
         btz_json_set(c->lab->arena, c->payload, id, btz_json_getz(fragment, "text"));
         code = btz_lab_address_check(c->lab, c->variant, path, fragment, c->err);
-        code = code != BTZ_OK ? code : check_since(c, fragment, path);
+        code = code != BTZ_OK ? code : check_later(c, fragment, path);
         if (code == BTZ_OK) {
             code = check_texts(c, btz_json_getz(fragment, "text"), below(c, "/payload/%zu/text", i),
                                false);
@@ -362,6 +394,10 @@ static int check_twin(struct checking *c, const char *which)
     if (code == BTZ_OK) {
         code = check_steps(c, btz_json_getz(twin, "plan"),
                            btz_arena_printf(c->lab->arena, "%s/plan", base.ptr));
+    }
+    if (code == BTZ_OK) {
+        code = check_withheld(c, btz_json_getz(twin, "withheld"),
+                              btz_arena_printf(c->lab->arena, "%s/withheld", base.ptr));
     }
     if (code == BTZ_OK && btz_json_getz(twin, "plan")) {
         const struct btz_json *turns = btz_json_getz(twin, "turns");
@@ -471,6 +507,9 @@ static int check_variant(struct checking *c)
     code = code != BTZ_OK ? code : check_authorization(c);
     code = code != BTZ_OK ? code : check_sessions(c);
     code = code != BTZ_OK ? code : check_payload(c);
+    code = code != BTZ_OK ? code
+                          : check_withheld(c, btz_json_getz(c->setting, "withheld"),
+                                           below(c, "/setting/withheld", 0));
     code = code != BTZ_OK ? code
                           : check_texts(c, btz_json_getz(c->setting, "turns"),
                                         below(c, "/setting/turns", 0), true);

@@ -45,6 +45,7 @@ enum btz_switch {
     BTZ_SWITCH_SEPARATE_NAMESPACES, /* labels that read alike in tool names are told apart */
     BTZ_SWITCH_KEY_BY_ORIGIN,       /* servers are known by their origin, not by display name */
     BTZ_SWITCH_PIN_SERVERS,         /* who had a display name keeps it when it is given up */
+    BTZ_SWITCH_APPROVED_CALLS, /* a call goes out only under the definition that was approved */
     BTZ_SWITCH_COUNT
 };
 /* "client.validate_arguments"; NULL past the end. */
@@ -164,6 +165,14 @@ struct btz_stage_progress {
  * values handed out earlier stay valid. */
 int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progress, bool *changed,
                       struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* How a server gives its lists, if the setting says so; 0 = as servers usually do. `ttl_ms` is the
+ * caching hint of the modern era. */
+struct btz_stage_lists {
+    size_t page_size;
+    int64_t ttl_ms;
+};
+struct btz_stage_lists btz_stage_lists(const struct btz_stage *stage, size_t server);
 
 /* Whether a fragment of this arm is still to come (`since`). */
 bool btz_stage_is_early(const struct btz_stage *stage);

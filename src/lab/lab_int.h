@@ -191,6 +191,8 @@ enum { WORLD_DEPTH = 16 };
 struct stage_tool {
     const struct btz_json *definition;
     bool changed;             /* its input schema was changed by the payload */
+    bool withheld;            /* not offered now */
+    struct btz_json *renamed; /* new name of a parameter -> as written; NULL if none has one */
     struct btz_schema *input; /* compiled from `definition` on first use, if changed */
 };
 
@@ -333,6 +335,18 @@ struct subst {
 int btz_lab_subst_text(struct subst *s, struct btz_str text, struct btz_str *out) BTZ_WARN_UNUSED;
 int btz_lab_subst_value(struct subst *s, const struct btz_json *value,
                         const struct btz_json **out) BTZ_WARN_UNUSED;
+/* The object with {name} replaced in the names of its members: a payload may name a parameter after
+ * a marker. Parameters get no new names from `rename`. */
+int btz_lab_subst_keys(struct subst *s, const struct btz_json *object,
+                       const struct btz_json **out) BTZ_WARN_UNUSED;
+
+/* overlay.c: whether the trial is as far as `since` says. */
+bool btz_stage_reached(const struct btz_stage *stage, const struct btz_json *since);
+
+/* withhold.c: whether a tool of this arm comes later. */
+bool btz_stage_grows(const struct btz_stage *stage);
+/* Takes out of the definitions, which are whole, what is not offered now. */
+void btz_stage_withhold(struct btz_stage *stage);
 
 /* rename.c */
 void btz_lab_rename(struct btz_lab *lab);

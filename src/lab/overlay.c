@@ -17,6 +17,22 @@ static void own_list(struct btz_stage *stage, const struct btz_json **list,
     }
 }
 
+/* Notes that a parameter stands under another name, for the script that knows it by its own. */
+static void note_rename(struct btz_stage *stage, struct stage_tool *tool, struct btz_str field,
+                        struct btz_str text)
+{
+    struct btz_str prefix = BTZ_STR("inputSchema.properties.");
+    struct btz_str name = btz_str_sub(field, prefix.len, field.len);
+
+    if (!btz_str_starts(field, prefix) || memchr(name.ptr, '.', name.len)) {
+        return; /* not a parameter of the tool itself */
+    }
+    if (!tool->renamed) {
+        tool->renamed = btz_json_new_object(stage->arena);
+    }
+    btz_json_set(stage->arena, tool->renamed, text, btz_json_new_str(stage->arena, name));
+}
+
 /* A tool whose name is changed is still the one with this number: its handler stays with it. */
 static int into_tool(struct btz_stage *stage, struct stage_server *server,
                      const struct btz_fragment *fragment, enum btz_fragment_mode mode,
@@ -45,6 +61,9 @@ static int into_tool(struct btz_stage *stage, struct stage_server *server,
             }
         }
         tool->definition = edited;
+        if (mode == BTZ_FRAGMENT_RENAME) {
+            note_rename(stage, tool, field, fragment->text);
+        }
         /* Other words in the same place leave the schema as strict as it was. */
         tool->changed = tool->changed || (btz_str_starts(field, BTZ_STR("inputSchema.")) &&
                                           !btz_str_ends(field, BTZ_STR(".description")) &&
@@ -152,14 +171,19 @@ static bool reached(const struct btz_json *since, const char *what, unsigned now
     return !btz_json_int64(btz_json_getz(since, what), &wanted) || (int64_t)now >= wanted;
 }
 
+bool btz_stage_reached(const struct btz_stage *stage, const struct btz_json *since)
+{
+    return reached(since, "session", stage->progress.session) &&
+           reached(since, "turn", stage->progress.turn) &&
+           reached(since, "calls", stage->progress.calls);
+}
+
 /* Whether the fragment is there yet. */
 static bool is_due(const struct btz_stage *stage, const struct btz_json *card)
 {
     const struct btz_json *since = btz_json_getz(card, "since");
 
-    return !since || (reached(since, "session", stage->progress.session) &&
-                      reached(since, "turn", stage->progress.turn) &&
-                      reached(since, "calls", stage->progress.calls));
+    return !since || btz_stage_reached(stage, since);
 }
 
 bool btz_stage_is_early(const struct btz_stage *stage)
@@ -188,6 +212,7 @@ static void reset(struct btz_stage *stage)
             btz_schema_free(server->tools[t].input);
             server->tools[t].input = NULL;
             server->tools[t].changed = false;
+            server->tools[t].renamed = NULL;
         }
     }
 }
@@ -201,7 +226,7 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
         btz_arena_array(stage->arena, stage->server_count, sizeof(*instructions));
     struct btz_str *labels = btz_arena_array(stage->arena, stage->server_count, sizeof(*labels));
     bool differs = false;
-    bool later = false;
+    bool later = btz_stage_grows(stage);
     int code;
 
     stage->progress = progress;
@@ -269,5 +294,6 @@ int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err)
             return code;
         }
     }
+    btz_stage_withhold(stage);
     return BTZ_OK;
 }

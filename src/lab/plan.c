@@ -46,7 +46,7 @@ static int args_value(struct planning *p, const struct btz_json *value, const st
         }
     }
     *out = copy;
-    return BTZ_OK;
+    return btz_json_is(value, BTZ_JSON_OBJECT) ? btz_lab_subst_keys(&p->subst, copy, out) : BTZ_OK;
 }
 
 static int call_step(struct planning *p, const struct btz_json *call, const struct btz_json **out)

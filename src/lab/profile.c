@@ -33,6 +33,7 @@ static const struct {
     [BTZ_SWITCH_SEPARATE_NAMESPACES] = {"names.separate_namespaces", false},
     [BTZ_SWITCH_KEY_BY_ORIGIN] = {"servers.key_by_origin", false},
     [BTZ_SWITCH_PIN_SERVERS] = {"servers.pin_names", false},
+    [BTZ_SWITCH_APPROVED_CALLS] = {"cache.approved_calls", false},
 };
 
 const char *btz_switch_name(enum btz_switch which)

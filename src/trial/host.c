@@ -172,6 +172,9 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
     if (denied(trial, tool)) {
         why = BTZ_STR("a rule of the host blocks this call");
     }
+    if (!why.len && !approve_call(trial, tool, call)) {
+        why = BTZ_STR("its definition is not the one that was approved");
+    }
     if (why.len || !arguments_are_valid(trial, tool, arguments, &why)) {
         trial->blocked_by_client = true;
         *text = btz_arena_printf(trial->arena, "Error: call not made: %.*s", BTZ_FMT(why));

@@ -91,6 +91,16 @@ struct cached_list {
     bool is_public;
 };
 
+/* A tool list as whoever approves calls holds it, see approve.c. */
+struct approved_list {
+    struct approved_list *next;
+    struct btz_str server;
+    unsigned user;
+    const struct btz_json *tools;
+    unsigned stored; /* requests of the trial by then */
+    int64_t ttl_ms;
+};
+
 /* Messages that go on after the adversary saw one. */
 struct tapped {
     struct btz_str *forward, *back;
@@ -152,6 +162,7 @@ struct btz_trial {
     unsigned requests;       /* of all clients */
     unsigned attacker_calls; /* calls of the attacker's server */
     struct cached_list *cache;
+    struct approved_list *approved;
     struct command *commands, *first_commands; /* now, and as they first were */
     struct registered *registered;
     int attempt;           /* from 1 */
@@ -207,6 +218,15 @@ int host_connect(struct btz_trial *trial, struct btz_err *err);
 void host_disconnect(struct btz_trial *trial);
 /* The stage's definitions changed: servers announce it, the host lists again. */
 int host_lists_changed(struct btz_trial *trial, struct btz_err *err);
+
+/* Whether something that was got with this caching hint, when the trial had made so many requests,
+ * is still fresh. */
+bool conn_is_fresh(const struct btz_trial *trial, unsigned stored, int64_t ttl_ms);
+
+/* approve.c: what the part of the host that approves calls knows of a server's tools. */
+void approve_list(struct btz_trial *trial, const struct conn *conn);
+/* Whether the call goes out under the definition that was approved; notes it if not. */
+bool approve_call(struct btz_trial *trial, const struct shown_tool *tool, int64_t call);
 
 /* carry.c: client and server of a connection, and the bytes between them. */
 int conn_fault(struct conn *conn, struct btz_err *err, const char *what, int rc);
