@@ -29,6 +29,7 @@ static const struct {
     [BTZ_SWITCH_MATCH_STREAMS] = {"client.match_streams", true},
     [BTZ_SWITCH_PRIVATE_CACHE] = {"cache.private_only", false},
     [BTZ_SWITCH_REQUIRE_METADATA] = {"auth.require_metadata", true},
+    [BTZ_SWITCH_CONFINE_NAMES] = {"server.confine_names", false},
 };
 
 const char *btz_switch_name(enum btz_switch which)
