@@ -41,7 +41,7 @@ enum btz_switch {
     BTZ_SWITCH_MATCH_STREAMS,       /* an answer counts on the stream of its own request only */
     BTZ_SWITCH_PRIVATE_CACHE,       /* no list from another authorization context */
     BTZ_SWITCH_REQUIRE_METADATA,    /* authorization only where metadata says so */
-    BTZ_SWITCH_CONFINE_NAMES,       /* a file that is fetched never names its own place on the disk */
+    BTZ_SWITCH_CONFINE_NAMES, /* a file that is fetched never names its own place on the disk */
     BTZ_SWITCH_COUNT
 };
 /* "client.validate_arguments"; NULL past the end. */
