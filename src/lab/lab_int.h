@@ -224,6 +224,7 @@ struct btz_stage {
     int budget;
     struct btz_str grant; /* of setting.authorization; empty if there is none */
     struct btz_stage_progress progress;
+    struct btz_host_profile profile;
 
     struct seeded *seeded;
     struct world world;

@@ -34,6 +34,7 @@ static const struct {
     [BTZ_SWITCH_KEY_BY_ORIGIN] = {"servers.key_by_origin", false},
     [BTZ_SWITCH_PIN_SERVERS] = {"servers.pin_names", false},
     [BTZ_SWITCH_APPROVED_CALLS] = {"cache.approved_calls", false},
+    [BTZ_SWITCH_CONFINE_NAMES] = {"server.confine_names", false},
 };
 
 const char *btz_switch_name(enum btz_switch which)

@@ -257,6 +257,9 @@ struct btz_stage *btz_stage_make(struct btz_lab *lab, uint64_t seed, size_t serv
     stage->seed = seed;
     stage->budget = PLAIN_BUDGET;
     stage->progress = (struct btz_stage_progress){.session = 1, .turn = 1};
+    if (btz_host_profile_named(BTZ_STR("hardened"), &stage->profile) != BTZ_OK) {
+        btz_panic("host profile hardened is missing");
+    }
     stage->servers = btz_arena_array(arena, servers + 1, sizeof(*stage->servers));
     stage->markers = stage->payload = btz_json_new_object(arena);
     stage->trigger = btz_json_new_object(arena);
@@ -298,6 +301,11 @@ int btz_stage_new(struct btz_lab *lab, const struct btz_scenario *scenario, enum
     }
     *out = stage;
     return BTZ_OK;
+}
+
+void btz_stage_set_profile(struct btz_stage *stage, const struct btz_host_profile *profile)
+{
+    stage->profile = *profile;
 }
 
 int btz_stage_new_plain(struct btz_lab *lab, const struct btz_str *servers, size_t server_count,
