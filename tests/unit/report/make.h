@@ -18,6 +18,14 @@ struct make_variant {
     const char *model, *surface, *attack, *variant, *boundary;
     const char *attack_arm, *utility, *clean, *benign;
     const char *host_profile; /* NULL: naive */
+    const char *architecture; /* NULL: react */
+    const char *defence;      /* NULL: none */
+    /* What the defence says of each trial of an arm (NULL: nothing), three texts scanned:
+     *   q quiet, d one unsafe and blocked, u one undecided and passed, c one undecided and blocked,
+     *   f one failed and passed, _ nothing at all
+     * Each but _ costs 2 ms and 3 requests of 10 + 2 tokens; those of f are unknown. */
+    const char *guard, *guard_clean, *guard_benign;
+    const char *last; /* attack arm, what the last attempt says: + effect, - none, _ nothing */
 };
 
 struct made {
