@@ -116,8 +116,8 @@ test('the report sets judge and oracle side by side, and lets a judge decide onl
     assert.deepEqual([floor(paper, 'mitm-tamper').oracle, floor(paper, 'mitm-tamper').rates], ['deterministic', { ...floor(plain, 'mitm-tamper').rates,
       ...Object.fromEntries(['valid_asr', 'compliance', 'susceptibility'].map((k) => [k, floor(paper, 'mitm-tamper').rates[k]])) }]);
     const text = (await bartizan('report', fresh, '--oracle', 'paper')).out;
-    assert.match(text, /^ {2}oracle +as in the paper: judge /m);
-    assert.match(text, /attack success \(V\), oracle as in the paper$/m);
+    assert.match(text, /^ {2}oracle +as in the paper:\s+judge\s/m);
+    assert.match(text, /attack success \(V\),\s+oracle\s+as\s+in\s+the\s+paper/);
     assert.doesNotMatch((await bartizan('report', fresh)).out, /as in the paper/);
     for (const args of [['--oracle', 'judge'], ['--judge', 'x'], ['--oracle', 'paper', '--judge', 'x']]) {
       assert.equal((await bartizan('report', fresh, ...args)).code, 2);

@@ -283,8 +283,20 @@ void make_run(struct made *made, const struct make_variant *variants, size_t cou
 
 void make_trial_run(struct made *made, struct btz_store_trial *trials, size_t count)
 {
-    static const struct make_variant variant = {
-        "ref:reader", "st", "tool-poisoning", "v1", "V", "S", NULL, "+", NULL};
+    make_trial_run_as(made, trials, count, "none", 0);
+}
+
+void make_trial_run_as(struct made *made, struct btz_store_trial *trials, size_t count,
+                       const char *defence, int arm)
+{
+    const struct make_variant variant = {.model = "ref:reader",
+                                         .surface = "st",
+                                         .attack = "tool-poisoning",
+                                         .variant = "v1",
+                                         .boundary = "V",
+                                         .attack_arm = "S",
+                                         .clean = "+",
+                                         .defence = defence};
     struct btz_store_cell cells[] = {cell_of(&variant, 0, 0), cell_of(&variant, 1, 0)};
     struct btz_store *store = NULL;
     struct btz_store_plan plan = {.study = BTZ_STR("quick"),
@@ -300,7 +312,7 @@ void make_trial_run(struct made *made, struct btz_store_trial *trials, size_t co
     must(btz_store_open(made->path, BTZ_STORE_WRITE, &store, &err), &err);
     must(btz_store_run_new(store, &plan, &no, id, &err), &err);
     for (size_t i = 0; i < count; i++) {
-        trials[i].cell_key = btz_store_cell_key(made->arena, &cells[0]);
+        trials[i].cell_key = btz_store_cell_key(made->arena, &cells[arm]);
         must(btz_store_trial_put(store, no, &trials[i], 0, NULL, &err), &err);
     }
     must(btz_store_run_end(store, no, BTZ_STR("done"), 1790000100000000, &err), &err);

@@ -43,6 +43,9 @@ void make_run(struct made *made, const struct make_variant *variants, size_t cou
               const char *card);
 /* A run of one trial, given whole; its cell is st, tool-poisoning/v1, attack arm. */
 void make_trial_run(struct made *made, struct btz_store_trial *trials, size_t count);
+/* The same under a defence, in the given arm (0 attack, 1 clean). */
+void make_trial_run_as(struct made *made, struct btz_store_trial *trials, size_t count,
+                       const char *defence, int arm);
 void make_done(struct made *made);
 
 /* Compares `text` with tests/golden/report/`name`, where the run id is written "RUNID00000";
