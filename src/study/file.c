@@ -178,13 +178,14 @@ static int read_defences(struct reader *r, struct btz_study_file *out)
     names[0] = BTZ_STR("none");
     for (size_t i = 0; i < count; i++) {
         const struct btz_json *item = one ? one : btz_json_at(list, i);
+        struct btz_defence known;
 
         names[i] = btz_json_str(item);
-        if (!file_defence_known(names[i])) {
+        if (btz_defence_named(names[i], &known) != BTZ_OK) {
             return btz_config_refuse(
                 r->config, item, r->err,
-                "defences: expected none, input, context or combined, context and combined also "
-                "with +rescan, each but none with +closed, or proxy:WHICH; got \"%.*s\"",
+                "defences: expected none, input, context or combined; behind one of the latter "
+                "three :model, then +rescan (not of input), then +closed; got \"%.*s\"",
                 BTZ_FMT(btz_str_sub(names[i], 0, 64)));
         }
     }

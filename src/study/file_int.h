@@ -14,9 +14,6 @@ extern const size_t btz_study_schemas_count;
 /* file_check.c: the file against its schema, in words that help; BTZ_EINVAL or BTZ_ELIMIT. */
 int file_check(struct btz_arena *arena, const struct btz_config *config, struct btz_err *err);
 
-/* file_defence.c: whether a defence of that name can be asked for. */
-bool file_defence_known(struct btz_str name);
-
 /* `; did you mean "NEAR"?`, or nothing. */
 struct btz_str file_near(struct btz_arena *arena, const char *near);
 

@@ -128,14 +128,30 @@ static void every_key_is_read(void **state)
 static void defences_are_named(void **state)
 {
     static const char *const good[] = {
-        "none",         "input",          "context",
-        "combined",     "context+rescan", "combined+rescan",
-        "input+closed", "context+closed", "combined+rescan+closed",
-        "proxy:a b",
+        "none",
+        "input",
+        "context",
+        "combined",
+        "context+rescan",
+        "combined+rescan",
+        "input+closed",
+        "context+closed",
+        "combined+rescan+closed",
+        "input:model",
+        "combined:model+rescan+closed",
     };
     static const char *const bad[] = {
-        "gate",   "none+closed", "none+rescan", "input+rescan", "context+closed+rescan",
-        "proxy:", "Context",     "context+",    "+closed",      "context+closed+closed",
+        "gate",
+        "none+closed",
+        "none+rescan",
+        "input+rescan",
+        "context+closed+rescan",
+        "proxy:x",
+        "none:model",
+        "Context",
+        "context+",
+        "+closed",
+        "context+closed+closed",
     };
     struct btz_study_file file = parse("name: a\n");
 
