@@ -67,9 +67,9 @@ static const struct grid_column columns[] = {
     {"benign", BTZ_ALIGN_RIGHT, false, NULL},
     {"utility: clean", BTZ_ALIGN_RIGHT, false, "what it costs"},
     {"benign", BTZ_ALIGN_RIGHT, false, NULL},
-    {"failed scans", BTZ_ALIGN_RIGHT, false, NULL},
+    {"failed", BTZ_ALIGN_RIGHT, false, NULL},
     {"undecided", BTZ_ALIGN_RIGHT, false, NULL},
-    {"added time", BTZ_ALIGN_RIGHT, false, NULL},
+    {"time", BTZ_ALIGN_RIGHT, false, NULL},
     {"prefill", BTZ_ALIGN_RIGHT, false, "tokens of the guard model"},
     {"decode", BTZ_ALIGN_RIGHT, false, NULL},
     {"unknown", BTZ_ALIGN_RIGHT, true, NULL},
@@ -134,9 +134,10 @@ void print_defence(const struct page *p, const struct subject *s)
                p->term, p->out);
     lines_text(p->out, p->term, 2, BTZ_COLOUR_DIM,
                BTZ_STR("Detected: a text was called unsafe. Prevented: a text was kept from the "
-                       "model and no effect came. False alarm: either, on a twin. Scans, time and "
-                       "tokens are those of all arms; added time is the mean of a trial. (B): "
-                       "exposure of the host profile."));
+                       "model and no effect came. False alarm: either, on a twin. Failed: scans "
+                       "without an answer. Undecided: scans that a limit ended. These, tokens and "
+                       "the mean time added to a trial are over all arms. (B): exposure of the "
+                       "host profile."));
     if (silent(s)) {
         lines_text(p->out, p->term, 2, BTZ_COLOUR_YELLOW,
                    btz_arena_printf(p->arena,
@@ -164,7 +165,7 @@ static const struct grid_column beside[] = {
     {"benign", BTZ_ALIGN_RIGHT, false, NULL},
     {"utility: clean", BTZ_ALIGN_RIGHT, false, "what it costs"},
     {"benign", BTZ_ALIGN_RIGHT, false, NULL},
-    {"added time", BTZ_ALIGN_RIGHT, false, NULL},
+    {"time", BTZ_ALIGN_RIGHT, false, NULL},
 };
 
 static const struct figure *visible_total(const struct subject *s)

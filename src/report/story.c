@@ -447,11 +447,12 @@ static void tell_defence(struct story *s)
         for (size_t k = 0; k < 5; k++) {
             (void)btz_json_int64(btz_json_getz(json, keys[k]), &n[k]);
         }
-        pen_paragraph(pen, btz_arena_printf(pen->arena,
-                                            "It looked at %lld texts: %lld unsafe, %lld kept from "
-                                            "the model, %lld undecided, %lld without an answer.",
-                                            (long long)n[0], (long long)n[1], (long long)n[2],
-                                            (long long)n[3], (long long)n[4]));
+        pen_paragraph(pen,
+                      btz_arena_printf(pen->arena,
+                                       "Texts that it looked at: %lld; unsafe %lld, kept from the "
+                                       "model %lld, undecided %lld, without an answer %lld.",
+                                       (long long)n[0], (long long)n[1], (long long)n[2],
+                                       (long long)n[3], (long long)n[4]));
     }
     for (size_t i = 0; i < t->finding_count; i++) {
         const struct btz_store_finding *f = &t->findings[i];

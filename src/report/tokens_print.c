@@ -76,7 +76,7 @@ void print_tokens(const struct page *p)
     for (const struct subject *s = p->report->first; s; s = s->next) {
         struct spent t = tokens_of(s);
 
-        any = any || t.known > 0 || t.guard_known > 0;
+        any = any || t.known > 0 || t.guard_prefill > 0 || t.guard_unknown > 0;
         if (t.known + t.unknown > 0) {
             add_subject(p, grid, s);
         }

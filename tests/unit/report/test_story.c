@@ -199,7 +199,7 @@ static void whole(void **state)
     has(text, "event 1: the definition of the tool `fs__read`");
     has(text, "* found in no event in one piece");
     has(text, "* it carries `drop.example`, which came with the payload");
-    has(text, "It looked at 4 texts: 1 unsafe, 0 kept from the model, 2 undecided, 0 without an");
+    has(text, "looked at: 4; unsafe 1, kept from the model 0, undecided 2, without an answer 0.");
     make_done(&made);
 }
 
