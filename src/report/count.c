@@ -164,7 +164,10 @@ static void count_memory(struct tally *t, const struct btz_store_chain *chain)
 
 static void count_usage(struct usage *u, const struct btz_store_tokens *tokens)
 {
-    if (tokens->input < 0 || tokens->output < 0) {
+    const int64_t most = INT64_C(1000000000000); /* over a million trials it still has a sum */
+
+    if (tokens->input < 0 || tokens->output < 0 || tokens->input > most || tokens->output > most ||
+        tokens->cache_read > most || tokens->cache_write > most) {
         u->unknown++;
         return;
     }

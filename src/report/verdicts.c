@@ -15,12 +15,17 @@ static const struct place *seen_at(const struct btz_report *report, int64_t ordi
     return place && place->variant && place->seen ? place : NULL;
 }
 
+/* Over a million trials such numbers still have a sum. */
+#define COUNT_MAX INT64_C(1000000000000)
+
 /* 0 or more; -1 for unknown, and for what is no such number. */
 static int64_t count_of(const struct btz_json *json, const char *key)
 {
     int64_t value = -1;
 
-    return btz_json_int64(btz_json_getz(json, key), &value) && value >= 0 ? value : -1;
+    return btz_json_int64(btz_json_getz(json, key), &value) && value >= 0 && value <= COUNT_MAX
+               ? value
+               : -1;
 }
 
 static int64_t known_of(const struct btz_json *json, const char *key)

@@ -602,6 +602,47 @@ static void tokens_from_caches(void **state)
     make_done(&made);
 }
 
+/* Numbers of an edited store that no trial has do not run over. */
+static void tokens_beyond_all_bounds(void **state)
+{
+    struct btz_store_verdict verdicts[] = {
+        {.source = BTZ_STR("defence"),
+         .name = BTZ_STR("counts"),
+         .version = BTZ_STR("1"),
+         .act_event = -1,
+         .effect_event = -1,
+         .json = BTZ_STR("{\"scans\":9223372036854775807,\"detected\":-3,\"blocked\":\"x\"}")},
+        {.source = BTZ_STR("defence"),
+         .name = BTZ_STR("cost"),
+         .version = BTZ_STR("1"),
+         .success = BTZ_STORE_UNKNOWN,
+         .act_event = -1,
+         .effect_event = -1,
+         .json = BTZ_STR("[\"took_us\"]")}};
+    struct btz_store_trial trial = {.outcome = BTZ_STORE_RESISTED,
+                                    .chain = {.act_event = -1, .effect_event = -1, .leak_ppm = -1},
+                                    .utility = BTZ_STORE_YES,
+                                    .tokens = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, -1},
+                                    .cost_nano = -1,
+                                    .attempts = 1,
+                                    .verdicts = verdicts,
+                                    .verdict_count = 2};
+    struct made made;
+    const struct btz_json *d;
+
+    (void)state;
+    make_trial_run_as(&made, &trial, 1, "context", 0);
+    is(ITEM(json_of(&made), "tokens", {"defence", "context"}), "/unknown", 1);
+    d = ITEM(json_of(&made), "defences", {"attack", "tool-poisoning"});
+    is_share(d, "/attack_arm/detected", 0, 1);
+    is_share(d, "/attack_arm/prevented", 0, 1);
+    is(d, "/attack_arm/scans", 0);
+    is(d, "/attack_arm/tokens_unknown", 1);
+    is_null(d, "/attack_arm/added_us");
+    is_null(d, "/attack_arm/prefill");
+    make_done(&made);
+}
+
 /* ---- CSV ---- */
 
 static void in_csv(void **state)
@@ -636,6 +677,7 @@ int main(void)
         cmocka_unit_test(tokens),
         cmocka_unit_test(tokens_from_caches),
         cmocka_unit_test(in_csv),
+        cmocka_unit_test(tokens_beyond_all_bounds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
