@@ -86,7 +86,7 @@ test('errors name what was expected, on stderr, with exit 2', async () => {
     [['run', 'quick', '-m', 'ref:floor', '--host-profile', 'x'], /profiles: naive, spec, hardened/],
     [['run', 'quick', '-m', 'ref:floor', '--revision', '2023'], /modern \(2026-07-28\)/],
     [['run', 'quick', '-m', 'ref:floor', '--carrier', 'pigeon'], /memory, stdio or http/],
-    [['run', 'quick', '-m', 'ref:floor', '--defence', 'gate'], /only none is offered/],
+    [['run', 'quick', '-m', 'ref:floor', '--defence', 'gate'], /there is no defence "gate"/],
     [['run', 'quick', '-m', 'ref:floor', '--arch', 'tree'], /react, reflexion or retry/],
     [['run', 'quick', '-m', 'ref:floor', '--reps', '0'], /reps/],
     [['run', 'quick', '-m', 'ref:floor', '--reps', 'many'], /reps/],
