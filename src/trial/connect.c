@@ -7,7 +7,7 @@ enum { MINUTE_MS = 60000 }; /* simulated time of one request, as in the lab's wo
 static int unanswered(struct btz_trial *trial, struct conn *conn, const char *what,
                       struct btz_err *err)
 {
-    if (!btz_stage_has_relay(trial->stage)) {
+    if (!btz_stage_has_relay(trial->stage) && !conn->gate) {
         return btz_err_set(err, BTZ_EINTERNAL, "server %.*s gave no answer to %s",
                            BTZ_FMT(conn->server->label), what);
     }
@@ -40,7 +40,7 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
 {
     int rc;
 
-    if (made != BTZ_OK) {
+    if (made != BTZ_OK && !gate_is_lost(conn)) {
         return conn_fault(conn, err, what, made);
     }
     conn->answered = false;
@@ -48,8 +48,10 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
     conn->failure = BTZ_STR_NONE;
     conn->fault = BTZ_MCP_FAULT_NONE;
     conn->tampered = conn->held_back = false;
+    conn->served = NULL;
+    conn->asked_server = false;
     trial->requests++;
-    rc = carry_settle(trial, conn, err);
+    rc = made == BTZ_OK ? carry_settle(trial, conn, err) : BTZ_OK;
     if (rc == BTZ_OK && !conn->answered) {
         rc = unanswered(trial, conn, what, err);
     }
@@ -94,7 +96,7 @@ static void note_unavailable(struct btz_trial *trial, struct conn *conn, const c
 static int unavailable(struct btz_trial *trial, struct conn *conn, const char *what,
                        struct btz_err *err)
 {
-    if (!btz_stage_has_relay(trial->stage)) {
+    if (!btz_stage_has_relay(trial->stage) && !(conn->gate && conn->ready)) {
         return btz_err_set(err, BTZ_EINTERNAL, "server %.*s: %s failed: %.*s",
                            BTZ_FMT(conn->server->label), what, BTZ_FMT(conn->failure));
     }
@@ -213,6 +215,7 @@ static int list_tools(struct btz_trial *trial, struct conn *conn, struct btz_err
     if (rc != BTZ_OK) {
         return rc;
     }
+    gate_listed(trial, conn, BTZ_GUARD_DEFINITION, conn->server->tools);
     if (!conn->answer) {
         return unavailable(trial, conn, "tools/list", err);
     }
@@ -231,11 +234,17 @@ static int list_others(struct btz_trial *trial, struct conn *conn, struct btz_er
         rc = conn_await(trial, conn, "resources/list",
                         btz_mcp_client_list_resources(conn->client, &conn->request), err);
         conn->resources = conn->answer;
+        if (rc == BTZ_OK) {
+            gate_listed(trial, conn, BTZ_GUARD_RESOURCE, conn->server->resources);
+        }
     }
     if (rc == BTZ_OK && btz_json_count(conn->server->prompts) && !conn->lost.len) {
         rc = conn_await(trial, conn, "prompts/list",
                         btz_mcp_client_list_prompts(conn->client, &conn->request), err);
         conn->prompts = conn->answer;
+        if (rc == BTZ_OK) {
+            gate_listed(trial, conn, BTZ_GUARD_PROMPT, conn->server->prompts);
+        }
     }
     return rc;
 }

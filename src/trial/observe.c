@@ -146,6 +146,27 @@ static void observe_tampered_list(struct btz_trial *trial, size_t index, const s
     }
 }
 
+/* What left the server and what the model gets of it: behind a gateway these may differ. */
+static void observe_tools(struct btz_trial *trial, size_t index, const struct conn *conn,
+                          struct btz_str field)
+{
+    const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, index);
+    const struct btz_json *sent = gate_sent(conn);
+
+    for (size_t t = 0; t < btz_json_count(sent); t++) {
+        const struct btz_json *tool = btz_json_at(sent, t);
+        struct btz_str name = btz_json_str(btz_json_getz(tool, "name"));
+        const struct btz_json *got = conn->gate ? gate_shown(conn, name) : tool;
+
+        if (at_is(fragment, "tool", name)) {
+            note(trial, index, SOURCE_DEFINITION, field_text(trial, tool, field),
+                 got && field_is_rendered(field) && !defend_withholds(trial, conn, got)
+                     ? field_text(trial, got, field)
+                     : BTZ_STR_NONE);
+        }
+    }
+}
+
 static void observe_definition(struct btz_trial *trial, size_t index)
 {
     const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, index);
@@ -165,20 +186,11 @@ static void observe_definition(struct btz_trial *trial, size_t index)
             continue;
         }
         if (btz_json_bool(btz_json_getz(fragment->at, "instructions"), false)) {
-            note(trial, index, SOURCE_INSTRUCTIONS, conn->instructions, conn->instructions);
+            note(trial, index, SOURCE_INSTRUCTIONS, gate_sent_instructions(conn),
+                 conn->instructions);
         }
-        for (size_t t = 0; t < btz_json_count(conn->tools); t++) {
-            const struct btz_json *tool = btz_json_at(conn->tools, t);
-
-            if (btz_json_getz(fragment->at, "tool") &&
-                at_is(fragment, "tool", btz_json_str(btz_json_getz(tool, "name")))) {
-                struct btz_str raw = field_text(trial, tool, field);
-
-                note(trial, index, SOURCE_DEFINITION, raw,
-                     field_is_rendered(field) && !defend_withholds(trial, conn, tool)
-                         ? raw
-                         : BTZ_STR_NONE);
-            }
+        if (btz_json_getz(fragment->at, "tool")) {
+            observe_tools(trial, index, conn, field);
         }
     }
 }

@@ -46,6 +46,7 @@ void btz_trial_free(struct btz_trial *trial)
         return;
     }
     host_disconnect(trial);
+    btz_gateway_free(trial->gateway);
     btz_stage_free(trial->stage);
     btz_arena_free(trial->arena);
     free(trial);

@@ -10,6 +10,8 @@
 enum {
     GRACE_US = 1000000, /* for a program to end by itself */
     TRY_US = 50000,     /* between looks whether it serves */
+    EXIT_US = 500000,   /* from the end of its stdout to its own */
+    LOOK_US = 10000,    /* between looks for that */
     PROBE_US = 5000000, /* a gateway that says nothing to server/discover is of the older era */
     READS_A_STEP = 16,
     MAX_HEADERS = 64,
@@ -301,6 +303,7 @@ static bool read_out(struct btz_gateway_conn *conn)
         moved = true;
         if (got == 0) {
             drop_watch(conn, BTZ_PROC_OUT);
+            conn->eof_us = btz_clock_mono_us();
         } else if (!conn->session && !conn->broken[0]) {
             take_bytes(conn, (struct btz_str){chunk, (size_t)got});
         }
@@ -347,7 +350,7 @@ static bool notice_end(struct btz_gateway_conn *conn)
     }
     if (btz_proc_ended(conn->proc, &how)) {
         gateway_break(conn, "the gateway %.*s", BTZ_FMT(how));
-    } else if (!conn->session && !conn->watches[BTZ_PROC_OUT]) {
+    } else if (!conn->session && conn->eof_us && btz_clock_mono_us() - conn->eof_us > EXIT_US) {
         gateway_break(conn, "the gateway closed its stdout");
     }
     return conn->broken[0] != '\0';
@@ -402,6 +405,9 @@ void client_side_due(struct btz_gateway_conn *conn)
 
     if (wake >= 0) {
         btz_net_loop_wake_at(conn->gateway->loop, wake);
+    }
+    if (conn->eof_us && !conn->broken[0]) {
+        btz_net_loop_wake_at(conn->gateway->loop, btz_clock_mono_us() + LOOK_US);
     }
     if (conn->probe_us) {
         btz_net_loop_wake_at(conn->gateway->loop, conn->probe_us);

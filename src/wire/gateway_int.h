@@ -67,6 +67,7 @@ struct btz_gateway_conn {
     struct btz_str origin, target; /* of the gateway */
     uint16_t port;                 /* that it is to serve; 0 = it speaks on stdio, or has a URL */
     int64_t try_us;                /* when to look again whether it serves; 0 = it does */
+    int64_t eof_us;                /* when its stdout ended; 0 = it did not */
     int64_t probe_us;              /* when the client's probe is over; 0 = it is */
     char broken[200];
 };
