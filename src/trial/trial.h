@@ -161,6 +161,7 @@ struct btz_chain {
 
 /* What the defence did. */
 struct btz_guarding {
+    bool on;         /* there was a defence */
     int scans;       /* texts that were judged */
     int detected;    /* said to be unsafe */
     int blocked;     /* kept from the model: the detected, and where it fails closed those below */
