@@ -29,6 +29,7 @@ struct btz_proc {
     struct btz_buf words;
     size_t keep;
     uint64_t drained;
+    bool asked; /* to end */
     bool ended; /* but not collected: its id must stay taken until the group is killed */
     char how[64];
 };
@@ -222,6 +223,15 @@ bool btz_proc_ended(struct btz_proc *proc, struct btz_str *how)
     return proc->ended;
 }
 
+void btz_proc_end(struct btz_proc *proc)
+{
+    close_fd(&proc->fds[BTZ_PROC_IN]);
+    if (!proc->asked && !btz_proc_ended(proc, NULL)) {
+        (void)kill(-proc->pid, SIGTERM);
+    }
+    proc->asked = true;
+}
+
 void btz_proc_free(struct btz_proc *proc, int64_t grace_us)
 {
     int64_t until;
@@ -229,10 +239,7 @@ void btz_proc_free(struct btz_proc *proc, int64_t grace_us)
     if (!proc) {
         return;
     }
-    close_fd(&proc->fds[BTZ_PROC_IN]);
-    if (!btz_proc_ended(proc, NULL)) {
-        (void)kill(-proc->pid, SIGTERM);
-    }
+    btz_proc_end(proc);
     until = btz_clock_mono_us() + grace_us;
     while (!btz_proc_ended(proc, NULL) && btz_clock_mono_us() < until) {
         struct timespec nap = {.tv_nsec = NAP_US * 1000L};

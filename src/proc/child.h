@@ -36,8 +36,11 @@ const char *const *btz_proc_environment(struct btz_arena *arena);
 int btz_proc_start(const struct btz_proc_options *options, struct btz_proc **out,
                    struct btz_err *err) BTZ_WARN_UNUSED;
 
-/* Closes its stdin, asks the group to end (SIGTERM), waits up to `grace_us`, kills the group
- * (SIGKILL) and collects the child. NULL is allowed. */
+/* Closes its stdin and asks the group to end (SIGTERM); once. */
+void btz_proc_end(struct btz_proc *proc);
+
+/* The same, unless it was done; then waits up to `grace_us`, kills the group (SIGKILL) and collects
+ * the child. NULL is allowed. */
 void btz_proc_free(struct btz_proc *proc, int64_t grace_us);
 
 /* Our end of a pipe, non-blocking, for polling alone; -1 once it is closed. */

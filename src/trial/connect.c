@@ -50,8 +50,11 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
     conn->tampered = conn->held_back = false;
     conn->served = NULL;
     conn->asked_server = false;
+    conn->got_arguments = NULL;
     trial->requests++;
+    conn->awaiting = true;
     rc = made == BTZ_OK ? carry_settle(trial, conn, err) : BTZ_OK;
+    conn->awaiting = false;
     if (rc == BTZ_OK && !conn->answered) {
         rc = unanswered(trial, conn, what, err);
     }
@@ -259,7 +262,7 @@ static unsigned lists_of(const struct conn *conn)
 
 static int connect_one(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
-    int rc = carry_open(trial, conn, err);
+    int rc = conn->gate ? BTZ_OK : carry_open(trial, conn, err);
 
     if (rc != BTZ_OK || (rc = carry_settle(trial, conn, err)) != BTZ_OK) {
         return rc;
@@ -317,6 +320,14 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
         known->conn =
             &trial->conns[known->conn->index]; /* who gave the link answers for it still */
     }
+    /* Gateways take their time to start: all at once. */
+    for (size_t i = 0; trial->options.defence.proxy.target.len && i < trial->conn_count; i++) {
+        int rc = carry_open(trial, &trial->conns[i], err);
+
+        if (rc != BTZ_OK) {
+            return rc;
+        }
+    }
     for (size_t i = 0; i < trial->conn_count; i++) {
         int rc = connect_one(trial, &trial->conns[i], err);
 
@@ -330,6 +341,9 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
 
 void host_disconnect(struct btz_trial *trial)
 {
+    if (trial->gateway) {
+        btz_gateway_end(trial->gateway); /* all at once, too */
+    }
     for (size_t i = 0; i < trial->conn_count; i++) {
         carry_close(&trial->conns[i]);
     }

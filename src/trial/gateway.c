@@ -73,6 +73,9 @@ static int serve(struct btz_trial *trial, int64_t *own_us, struct btz_err *err)
 
         if (event.kind != BTZ_MCP_SERVER_CANCELLED) {
             conn->asked_server = true;
+            if (event.kind == BTZ_MCP_SERVER_CALL) {
+                conn->got_arguments = btz_json_dup(trial->arena, event.arguments);
+            }
             rc = carry_serve(trial, conn, machine, &event, err);
         }
         *own_us += btz_clock_mono_us() - begun;
@@ -106,6 +109,8 @@ static void note_broken(struct btz_trial *trial, struct conn *conn)
     }
     conn->lost = BTZ_STR("the connection to the server was lost");
     payload = btz_json_new_object(trial->arena);
+    btz_json_set_strz(trial->arena, payload, "target", "gateway");
+    btz_json_set_strz(trial->arena, payload, "action", "fail");
     btz_json_set_str(trial->arena, payload, "server", conn->server->id);
     btz_json_set_str(trial->arena, payload, "text",
                      btz_arena_printf(trial->arena, "%.*s%.*s", BTZ_FMT(why),
@@ -163,7 +168,7 @@ static void explain(struct btz_trial *trial, struct conn *conn, int64_t limit)
 int gate_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
     const struct btz_proxy *proxy = &trial->options.defence.proxy;
-    bool handshake = !conn->ready;
+    bool handshake = !conn->awaiting; /* or nothing that is waited for */
     int64_t limit = handshake ? limit_us(proxy->handshake_us, HANDSHAKE_MS)
                               : limit_us(proxy->request_us, REQUEST_MS);
     int rc = settle(trial, conn, &conn->answered, handshake ? &conn->ready : &conn->answered,
@@ -286,13 +291,22 @@ static bool result_differs(const struct btz_json *sent, const struct btz_json *g
     return false;
 }
 
+static bool same_arguments(const struct btz_json *sent, const struct btz_json *got)
+{
+    return btz_json_equal(sent, got) || (btz_json_count(sent) == 0 && btz_json_count(got) == 0);
+}
+
 void gate_answered(struct btz_trial *trial, struct conn *conn, enum btz_guard_target target,
-                   struct btz_str name)
+                   struct btz_str name, const struct btz_json *arguments)
 {
     bool refused;
 
     if (!conn->gate) {
         return;
+    }
+    if (conn->got_arguments && arguments && !same_arguments(arguments, conn->got_arguments)) {
+        /* The call that the model made was not made. */
+        record(trial, conn, BTZ_GUARD_ARGUMENT, name, "changed", true);
     }
     if (!conn->answer && conn->fault != BTZ_MCP_FAULT_REMOTE) {
         failed(trial, conn, target, name);

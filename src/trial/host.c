@@ -193,7 +193,7 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
     } else {
         *text = render_result(trial, conn, conn->answer);
     }
-    gate_answered(trial, conn, BTZ_GUARD_RESULT, tool->tool);
+    gate_answered(trial, conn, BTZ_GUARD_RESULT, tool->tool, arguments);
     withheld = !why.len && defend_answer(trial, BTZ_GUARD_RESULT, conn, tool->tool, text);
     note =
         record_result(trial, tool, call, why.len ? NULL : conn->answer, why.len || withheld, *text);
@@ -251,7 +251,7 @@ int host_read(struct btz_trial *trial, struct btz_str uri, struct btz_str *text,
         failed = !conn->answer;
         *text = failed ? btz_arena_printf(trial->arena, "Error: %.*s", BTZ_FMT(conn->failure))
                        : render_result(trial, conn, conn->answer);
-        gate_answered(trial, conn, BTZ_GUARD_RESOURCE, uri);
+        gate_answered(trial, conn, BTZ_GUARD_RESOURCE, uri, NULL);
         failed |= defend_answer(trial, BTZ_GUARD_RESOURCE, conn, uri, text);
         trial_trigger(trial, "resource", conn->server->id, uri);
         raw = gate_raw(trial, conn);

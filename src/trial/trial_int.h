@@ -61,8 +61,10 @@ struct conn {
     bool tampered_list;       /* ... of the list that `tools` came from */
     struct btz_str lost;      /* why the connection is of no use any more; empty = it is */
     /* Behind a gateway: what the server's end did for the request under way. */
+    bool awaiting; /* the client has a request under way */
     bool asked_server;
-    const struct btz_json *served; /* NULL if it gave no result */
+    const struct btz_json *got_arguments; /* of the call, as they came to the server */
+    const struct btz_json *served;        /* NULL if it gave no result */
 };
 
 /* What a slash command means. */
@@ -242,12 +244,12 @@ int gate_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 int gate_update(struct btz_trial *trial, struct conn *conn,
                 const struct btz_mcp_catalogue *catalogue, struct btz_err *err);
 bool gate_is_lost(const struct conn *conn);
-/* Counts and records what the gateway did to a list, or to the answer to a call, read or prompt;
- * nothing without a gateway. */
+/* Counts and records what the gateway did to a list, or to a call (`arguments` are those that were
+ * sent), read or prompt and its answer; nothing without a gateway. */
 void gate_listed(struct btz_trial *trial, struct conn *conn, enum btz_guard_target target,
                  const struct btz_json *sent);
 void gate_answered(struct btz_trial *trial, struct conn *conn, enum btz_guard_target target,
-                   struct btz_str name);
+                   struct btz_str name, const struct btz_json *arguments);
 /* What left the server for the request under way; without a gateway what the client got. */
 struct btz_str gate_raw(struct btz_trial *trial, const struct conn *conn);
 /* Definitions and instructions as they left the server; without a gateway as the client got them.

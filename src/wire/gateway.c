@@ -115,6 +115,13 @@ void btz_gateway_close(struct btz_gateway_conn *conn)
     btz_arena_free(conn->arena);
 }
 
+void btz_gateway_end(struct btz_gateway *gateway)
+{
+    for (struct btz_gateway_conn *conn = gateway->conns; conn; conn = conn->next) {
+        client_side_end(conn);
+    }
+}
+
 static bool step(struct btz_gateway *gateway)
 {
     bool moved = server_side_step(gateway);

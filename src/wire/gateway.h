@@ -63,6 +63,8 @@ int btz_gateway_open(struct btz_gateway *gateway, const struct btz_gateway_conn_
                      const struct btz_mcp_catalogue *catalogue, struct btz_gateway_conn **out,
                      struct btz_err *err) BTZ_WARN_UNUSED;
 void btz_gateway_close(struct btz_gateway_conn *conn); /* NULL is allowed */
+/* Asks all programs to end, so that closing the connections one after the other waits only once. */
+void btz_gateway_end(struct btz_gateway *gateway);
 
 /* Moves what can be moved. BTZ_OK: something moved, events may wait at either end; take them and
  * wait again. BTZ_EAGAIN: `until_us` (monotonic; base/clock.h) passed and nothing moved.

@@ -452,6 +452,14 @@ int client_side_open(struct btz_gateway_conn *conn, struct btz_err *err)
     return target.http ? session_open(conn, &target, err) : lines_open(conn, err);
 }
 
+void client_side_end(struct btz_gateway_conn *conn)
+{
+    if (conn->proc) {
+        drop_watch(conn, BTZ_PROC_IN); /* before its pipe is closed */
+        btz_proc_end(conn->proc);
+    }
+}
+
 void client_side_close(struct btz_gateway_conn *conn)
 {
     for (size_t i = 0; i < GATEWAY_EXCHANGES; i++) {

@@ -115,6 +115,8 @@ struct sockaddr_un gateway_address(struct btz_str name, socklen_t *len);
 
 /* gateway_client.c */
 int client_side_open(struct btz_gateway_conn *conn, struct btz_err *err) BTZ_WARN_UNUSED;
+/* Asks the program to end, if there is one. */
+void client_side_end(struct btz_gateway_conn *conn);
 void client_side_close(struct btz_gateway_conn *conn);
 bool client_side_step(struct btz_gateway_conn *conn);
 /* Results of the HTTP client, of all connections. */

@@ -1,7 +1,7 @@
 /* A gateway for tests: passes lines between its stdio and a stdio server, and does one thing to
  * them that its first word names:
  *
- *   gateway_stub pass|withhold TOOL|change TOOL|replace|refuse|edit|die|mute -- COMMAND...
+ *   gateway_stub pass|withhold TOOL|change TOOL|censor|replace|refuse|edit|die|mute -- COMMAND...
  *   gateway_stub exit|hang|prose|flood|endless ...
  *   gateway_stub noisy -- COMMAND...          passes, after 8 MiB on stderr
  *   gateway_stub connect ADDRESS              as `bartizan connect` */
@@ -62,6 +62,23 @@ static struct btz_json *error_result(struct stub *stub, const struct btz_json *i
     return message;
 }
 
+/* The call with every text among its arguments replaced. */
+static struct btz_str censored(struct stub *stub, const struct btz_json *message)
+{
+    const struct btz_json *arguments = btz_json_pointer(message, BTZ_STR("/params/arguments"));
+    struct btz_json *params = btz_json_shallow(stub->arena, btz_json_getz(message, "params"));
+    struct btz_json *out = btz_json_shallow(stub->arena, message);
+    struct btz_json *other = btz_json_new_object(stub->arena);
+
+    for (size_t i = 0; i < btz_json_count(arguments); i++) {
+        btz_json_set(stub->arena, other, btz_json_key_at(arguments, i),
+                     btz_json_new_strz(stub->arena, "[removed]"));
+    }
+    btz_json_setz(stub->arena, params, "arguments", other);
+    btz_json_setz(stub->arena, out, "params", params);
+    return btz_json_text(stub->arena, out);
+}
+
 static void to_server(struct stub *stub, struct btz_str line)
 {
     const struct btz_json *message = NULL;
@@ -82,6 +99,9 @@ static void to_server(struct stub *stub, struct btz_str line)
         }
         if (is(stub, "mute")) {
             return;
+        }
+        if (is(stub, "censor")) {
+            line = censored(stub, message);
         }
     }
     if (btz_proc_send(stub->server, line) != BTZ_OK ||

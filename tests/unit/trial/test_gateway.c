@@ -182,6 +182,20 @@ static void refused_call(void **state)
     script_end(&s);
 }
 
+static void censored_call(void **state)
+{
+    struct script s = begin("censor -- {command}");
+
+    (void)state;
+    script_call(&s, "kiosk", "send", "{\"to\":\"{outsider}\",\"text\":\"b\"}");
+    assert_int_equal(end(&s)->blocked, 1);
+    assert_int_equal(script_record(&s)->guarding.detected, 1);
+    script_expect(&s, BTZ_OUTCOME_PREVENTED, "", BTZ_STOP_ANSWER);
+    assert_string_equal(script_record(&s)->chain.stopped_by, "defence");
+    assert_int_equal(btz_json_count(script_record(&s)->journal), 0);
+    script_end(&s);
+}
+
 static void edited_result(void **state)
 {
     struct script s = begin("edit -- {command}");
@@ -356,13 +370,21 @@ static int close_lab(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passes_everything),      cmocka_unit_test(one_line_for_the_server),
-        cmocka_unit_test(withheld_definition),    cmocka_unit_test(changed_definition),
-        cmocka_unit_test(replaced_result),        cmocka_unit_test(refused_call),
-        cmocka_unit_test(edited_result),          cmocka_unit_test(dies_on_a_call),
-        cmocka_unit_test(never_answers_a_call),   cmocka_unit_test(noise_on_stderr_is_no_matter),
-        cmocka_unit_test(never_comes_up),         cmocka_unit_test(a_missing_program_is_named),
-        cmocka_unit_test(a_signal_ends_the_wait), cmocka_unit_test(names),
+        cmocka_unit_test(passes_everything),
+        cmocka_unit_test(one_line_for_the_server),
+        cmocka_unit_test(withheld_definition),
+        cmocka_unit_test(changed_definition),
+        cmocka_unit_test(replaced_result),
+        cmocka_unit_test(refused_call),
+        cmocka_unit_test(censored_call),
+        cmocka_unit_test(edited_result),
+        cmocka_unit_test(dies_on_a_call),
+        cmocka_unit_test(never_answers_a_call),
+        cmocka_unit_test(noise_on_stderr_is_no_matter),
+        cmocka_unit_test(never_comes_up),
+        cmocka_unit_test(a_missing_program_is_named),
+        cmocka_unit_test(a_signal_ends_the_wait),
+        cmocka_unit_test(names),
     };
 
     return cmocka_run_group_tests(tests, open_lab, close_lab);
