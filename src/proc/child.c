@@ -27,6 +27,7 @@ struct btz_proc {
     int fds[3]; /* our ends; -1 = closed */
     struct btz_buf waiting;
     struct btz_buf words;
+    char first[256];
     size_t keep;
     uint64_t drained;
     bool asked; /* to end */
@@ -313,6 +314,11 @@ ptrdiff_t btz_proc_read(struct btz_proc *proc, char *into, size_t size)
 
 static void keep_words(struct btz_proc *proc, struct btz_str bytes)
 {
+    if (proc->drained < sizeof(proc->first)) {
+        size_t room = sizeof(proc->first) - (size_t)proc->drained;
+
+        memcpy(proc->first + proc->drained, bytes.ptr, bytes.len < room ? bytes.len : room);
+    }
     proc->drained += bytes.len;
     (void)btz_buf_add_str(&proc->words, bytes); /* always fits: a chunk is left free */
     if (proc->words.len > proc->keep) {
@@ -338,6 +344,13 @@ bool btz_proc_drain(struct btz_proc *proc)
         }
     }
     return taken > 0;
+}
+
+struct btz_str btz_proc_first_words(const struct btz_proc *proc)
+{
+    size_t size = sizeof(proc->first);
+
+    return (struct btz_str){proc->first, proc->drained < size ? (size_t)proc->drained : size};
 }
 
 struct btz_str btz_proc_last_words(const struct btz_proc *proc)

@@ -59,7 +59,9 @@ ptrdiff_t btz_proc_read(struct btz_proc *proc, char *into, size_t size) BTZ_WARN
 
 /* Takes in what is on stderr now (at most 1 MiB a call); true if there was any. */
 bool btz_proc_drain(struct btz_proc *proc);
-/* The end of what it wrote to stderr so far. Good until the next drain. */
+/* The beginning (at most 256 bytes) and the end of what it wrote to stderr so far. Good until the
+ * next drain. */
+struct btz_str btz_proc_first_words(const struct btz_proc *proc);
 struct btz_str btz_proc_last_words(const struct btz_proc *proc);
 uint64_t btz_proc_drained(const struct btz_proc *proc); /* bytes of stderr in all */
 

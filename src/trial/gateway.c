@@ -92,7 +92,11 @@ static void take_client_events(struct btz_trial *trial)
         struct conn *conn = &trial->conns[i];
         struct btz_mcp_client_event event;
 
-        while (conn->gate && btz_mcp_client_next_event(conn->client, &event)) {
+        if (!conn->gate) {
+            continue;
+        }
+        conn->client = btz_gateway_client(conn->gate);
+        while (btz_mcp_client_next_event(conn->client, &event)) {
             carry_client_event(trial, conn, &event);
         }
     }

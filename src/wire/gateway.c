@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "wire/gateway_int.h"
 
-enum { MAX_REMARK = 400 };
+enum { MAX_REMARK = 256 };
 
 int btz_gateway_new(const struct btz_gateway_options *options, struct btz_gateway **out,
                     struct btz_err *err)
@@ -258,9 +258,16 @@ struct btz_str btz_gateway_remarks(struct btz_gateway_conn *conn, struct btz_are
         (void)btz_buf_printf(&text, "; a line on its stdout is no message: \"%s\"",
                              tidy(arena, btz_str_sub(conn->bad_line, 0, MAX_REMARK / 2)).ptr);
     }
+    if (conn->trouble[0]) {
+        (void)btz_buf_printf(&text, "; HTTP: %s", conn->trouble);
+    }
     if (conn->proc) {
-        (void)btz_proc_drain(conn->proc);
+        client_side_drain(conn);
         if (btz_proc_last_words(conn->proc).len) {
+            if (btz_proc_drained(conn->proc) > MAX_REMARK) {
+                (void)btz_buf_printf(&text, "; its stderr begins with \"%s\"",
+                                     tidy(arena, btz_proc_first_words(conn->proc)).ptr);
+            }
             (void)btz_buf_printf(&text, "; its stderr ends with \"%s\"",
                                  tidy(arena, btz_proc_last_words(conn->proc)).ptr);
         }

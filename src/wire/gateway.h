@@ -76,7 +76,8 @@ int btz_gateway_wait(struct btz_gateway *gateway, int64_t until_us) BTZ_WARN_UNU
 bool btz_gateway_next_event(struct btz_gateway *gateway, void **tag,
                             struct btz_mcp_server **machine, struct btz_mcp_server_event *event);
 
-/* The client: requests are made and events taken there. */
+/* The client: requests are made and events taken there. To be asked for after each wait until the
+ * handshake is over: it may have begun anew. */
 struct btz_mcp_client *btz_gateway_client(struct btz_gateway_conn *conn);
 
 /* What the server offers from now on. `*told` (may be NULL) says whether somebody was told. */

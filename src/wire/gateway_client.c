@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -41,17 +42,33 @@ static int free_port(uint16_t *port, struct btz_err *err)
     return BTZ_OK;
 }
 
+static bool port_is_promised(const struct btz_gateway_conn *conn)
+{
+    for (const struct btz_gateway_conn *c = conn->gateway->conns; c; c = c->next) {
+        if (c != conn && c->port == conn->port) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool accepts(int family, uint16_t port)
 {
     struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
     struct sockaddr_in6 six = {
         .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = in6addr_loopback};
+    struct sockaddr *address =
+        family == AF_INET ? (struct sockaddr *)&four : (struct sockaddr *)&six;
+    socklen_t size = family == AF_INET ? sizeof(four) : sizeof(six);
+    struct sockaddr_storage own = {0};
+    socklen_t len = sizeof(own);
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool fine;
 
     four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    fine = fd >= 0 && (family == AF_INET ? connect(fd, (struct sockaddr *)&four, sizeof(four)) == 0
-                                         : connect(fd, (struct sockaddr *)&six, sizeof(six)) == 0);
+    /* A port that nobody listens on may be given to this very socket, which then meets itself. */
+    fine = fd >= 0 && connect(fd, address, size) == 0 &&
+           getsockname(fd, (struct sockaddr *)&own, &len) == 0 && memcmp(&own, address, size) != 0;
     if (fd >= 0) {
         (void)close(fd);
     }
@@ -144,14 +161,11 @@ static void begin(struct btz_gateway_conn *conn, const struct btz_mcp_http_excha
     }
 }
 
-static int session_open(struct btz_gateway_conn *conn, const struct target *target,
-                        struct btz_err *err)
+static int session_open(struct btz_gateway_conn *conn, struct btz_err *err)
 {
     struct btz_mcp_http_session_options options = conn->options.http;
     int rc;
 
-    conn->origin = btz_arena_dup(conn->arena, target->origin);
-    conn->target = btz_arena_dup(conn->arena, target->path);
     options.host = btz_str_sub(conn->origin, strlen("http://"), conn->origin.len);
     options.target = conn->target;
     options.now_us = btz_clock_mono_us();
@@ -179,7 +193,7 @@ bool client_side_results(struct btz_gateway *gateway)
 
         moved = true;
         if (own && part.kind == BTZ_NET_HTTP_PART_HEAD) {
-            own->begun = true;
+            own->begun = conn->greeted = true;
             (void)!btz_mcp_http_session_response_head(conn->session, id, &part.head);
         } else if (own) {
             (void)!btz_mcp_http_session_response_body(conn->session, id, part.bytes);
@@ -191,18 +205,52 @@ bool client_side_results(struct btz_gateway *gateway)
         struct exchange *own = conn ? find_exchange(conn, id) : NULL;
 
         moved = true;
-        if (own) {
+        if (own && done.status != BTZ_OK && done.status != BTZ_ECANCELLED) {
+            (void)snprintf(conn->trouble, sizeof(conn->trouble), "%s", done.text);
+        }
+        if (own && conn->port && !conn->greeted && done.status != BTZ_OK) {
+            conn->again = true; /* it is not ready yet, whatever its port said */
+        } else if (own) {
             (void)!btz_mcp_http_session_response_end(conn->session, id,
                                                      !done.connected ? BTZ_MCP_HTTP_REFUSED
                                                      : done.status == BTZ_OK && own->begun
                                                          ? BTZ_MCP_HTTP_WHOLE
                                                          : BTZ_MCP_HTTP_BROKEN);
+        }
+        if (own) {
             btz_buf_fini(&own->body);
             own->id = 0;
         }
         btz_net_http_done_fini(&done);
     }
     return moved;
+}
+
+static void session_drop(struct btz_gateway_conn *conn)
+{
+    for (size_t i = 0; i < GATEWAY_EXCHANGES; i++) {
+        if (conn->exchanges[i].id) {
+            btz_net_http_cancel(conn->exchanges[i].transfer);
+        }
+    }
+    (void)client_side_results(conn->gateway); /* frees the bodies of what was cancelled */
+    btz_mcp_http_session_free(conn->session);
+    conn->session = NULL;
+    conn->client = NULL;
+}
+
+/* The handshake anew, in a while: programs open their port, close it and open it again. */
+static void session_again(struct btz_gateway_conn *conn)
+{
+    struct btz_err err;
+
+    session_drop(conn);
+    conn->again = false;
+    conn->serial = ++conn->gateway->serials;
+    conn->try_us = btz_clock_mono_us() + TRY_US;
+    if (session_open(conn, &err) != BTZ_OK) { /* it could before */
+        btz_panic("gateway: %s", err.msg);
+    }
 }
 
 static bool session_step(struct btz_gateway_conn *conn)
@@ -356,15 +404,20 @@ static bool notice_end(struct btz_gateway_conn *conn)
     return conn->broken[0] != '\0';
 }
 
+void client_side_drain(struct btz_gateway_conn *conn)
+{
+    (void)btz_proc_drain(conn->proc);
+    if (conn->watches[BTZ_PROC_ERR] && btz_proc_fd(conn->proc, BTZ_PROC_ERR) < 0) {
+        drop_watch(conn, BTZ_PROC_ERR);
+    }
+}
+
 static bool proc_step(struct btz_gateway_conn *conn)
 {
     bool moved = write_in(conn);
 
     moved = read_out(conn) || moved;
-    (void)btz_proc_drain(conn->proc); /* moves nothing that matters: a flood does not end a wait */
-    if (conn->watches[BTZ_PROC_ERR] && btz_proc_fd(conn->proc, BTZ_PROC_ERR) < 0) {
-        drop_watch(conn, BTZ_PROC_ERR);
-    }
+    client_side_drain(conn); /* moves nothing that matters: a flood does not end a wait */
     return notice_end(conn) || moved;
 }
 
@@ -375,6 +428,9 @@ bool client_side_step(struct btz_gateway_conn *conn)
 
     if (conn->proc) {
         moved = proc_step(conn);
+    }
+    if (conn->again && !conn->broken[0]) {
+        session_again(conn);
     }
     if (conn->session && conn->try_us && !conn->broken[0]) {
         moved = look_for_port(conn) || moved;
@@ -434,7 +490,9 @@ int client_side_open(struct btz_gateway_conn *conn, struct btz_err *err)
     int rc = BTZ_OK;
 
     if (target_has(gateway->options.target, "port")) {
-        rc = free_port(&conn->port, err);
+        do { /* none that another program of this trial is about to take */
+            rc = free_port(&conn->port, err);
+        } while (rc == BTZ_OK && port_is_promised(conn));
     }
     rc = rc ? rc : target_make(conn->arena, &gateway->options, conn, conn->port, &target, err);
     if (rc == BTZ_OK && target.http && !gateway->http) {
@@ -449,7 +507,9 @@ int client_side_open(struct btz_gateway_conn *conn, struct btz_err *err)
         return rc;
     }
     conn->serial = ++gateway->serials;
-    return target.http ? session_open(conn, &target, err) : lines_open(conn, err);
+    conn->origin = btz_arena_dup(conn->arena, target.origin);
+    conn->target = btz_arena_dup(conn->arena, target.path);
+    return target.http ? session_open(conn, err) : lines_open(conn, err);
 }
 
 void client_side_end(struct btz_gateway_conn *conn)
@@ -462,16 +522,8 @@ void client_side_end(struct btz_gateway_conn *conn)
 
 void client_side_close(struct btz_gateway_conn *conn)
 {
-    for (size_t i = 0; i < GATEWAY_EXCHANGES; i++) {
-        if (conn->exchanges[i].id) {
-            btz_net_http_cancel(conn->exchanges[i].transfer);
-        }
-    }
     if (conn->session) {
-        (void)client_side_results(conn->gateway); /* frees the bodies of what was cancelled */
-    }
-    if (conn->session) {
-        btz_mcp_http_session_free(conn->session);
+        session_drop(conn);
     } else {
         btz_mcp_client_free(conn->client);
     }

@@ -66,9 +66,12 @@ struct btz_gateway_conn {
     struct exchange exchanges[GATEWAY_EXCHANGES];
     struct btz_str origin, target; /* of the gateway */
     uint16_t port;                 /* that it is to serve; 0 = it speaks on stdio, or has a URL */
+    bool greeted;                  /* it answered an HTTP request, with whatever */
+    bool again;                    /* it did not, though it took the connection: try anew */
     int64_t try_us;                /* when to look again whether it serves; 0 = it does */
     int64_t eof_us;                /* when its stdout ended; 0 = it did not */
     int64_t probe_us;              /* when the client's probe is over; 0 = it is */
+    char trouble[256];             /* of the newest HTTP exchange that failed; for people */
     char broken[200];
 };
 
@@ -115,6 +118,8 @@ struct sockaddr_un gateway_address(struct btz_str name, socklen_t *len);
 
 /* gateway_client.c */
 int client_side_open(struct btz_gateway_conn *conn, struct btz_err *err) BTZ_WARN_UNUSED;
+/* Takes in what the program says on stderr. */
+void client_side_drain(struct btz_gateway_conn *conn);
 /* Asks the program to end, if there is one. */
 void client_side_end(struct btz_gateway_conn *conn);
 void client_side_close(struct btz_gateway_conn *conn);

@@ -152,6 +152,8 @@ static void a_flood_on_stderr_keeps_its_end(void **state)
     }
     assert_int_equal(btz_proc_drained(proc), 3000008);
     assert_true(btz_proc_last_words(proc).len <= 4096);
+    assert_int_equal(btz_proc_first_words(proc).len, 256);
+    assert_true(btz_str_starts(btz_proc_first_words(proc), BTZ_STR("xxx")));
     assert_true(btz_str_ends(btz_proc_last_words(proc), BTZ_STR("xthe end\n")));
     btz_proc_free(proc, 0);
 }
