@@ -90,7 +90,7 @@ test('nothing is lost in two gateways from npm', { timeout: 600000 }, async () =
   await noneLives('--streamableHttp');
 });
 
-test('a filter from PyPI', { timeout: 300000 }, async (t) => {
+test('a filter from PyPI', { timeout: 300000 }, async () => {
   assert.ok(existsSync(filter), `${filter} is missing: tests/peers/requirements.txt`);
   const defence = `proxy:${quoted(filter)} run -- {command}`;
   const done = await bartizan('filter.db', 'run', 'quick', ...TWO, '--in-flight', '1', '--quiet', '--defence', defence);
@@ -100,11 +100,8 @@ test('a filter from PyPI', { timeout: 300000 }, async (t) => {
   assert.equal(through['tool-poisoning attack'].outcome, 'prevented');
   assert.ok(through['tool-poisoning attack'].counts.blocked >= 1);
   assert.equal(through['indirect-prompt-injection attack'].outcome, 'susceptible');
-  const found = await rows('filter.db', `SELECT f.stage, f.action, f.data FROM finding f`).catch(() => null);
-  if (found) {
-    assert.ok(found.some((f) => f.stage === 'argument' && f.action === 'block'));
-  }
-  t.diagnostic(JSON.stringify(through));
+  const found = await rows('filter.db', 'SELECT stage, action FROM finding');
+  assert.ok(found.some((f) => f.stage === 'argument' && f.action === 'block'), JSON.stringify(found));
 });
 
 /** A gateway that runs already: sends each request on to the address where the trial's servers are. */
@@ -210,9 +207,8 @@ test('a gateway that dies in mid-trial is a failure of the defence, not a fault'
 
 test('scenarios on the wire do not apply', { timeout: 120000 }, async () => {
   const defence = stub('pass -- {command}');
-  const done = await bartizan('wire.db', 'run', 'main', '-m', 'ref:reader', '--surface', 'tr', '--surface', 'ma', '--variant', 'v1', '--arms', 'attack',
-    '--quiet', '--defence', defence).then((d) => (d.code === 2 ? bartizan('wire.db', 'run', 'quick', '-m', 'ref:reader', '--surface', 'tr',
-    '--surface', 'ma', '--variant', 'v1', '--quiet', '--defence', defence) : d));
+  const done = await bartizan('wire.db', 'run', 'quick', '-m', 'ref:reader', '--surface', 'tr', '--surface', 'ma', '--variant', 'v1',
+    '--quiet', '--defence', defence);
   assert.equal(done.code, 0, done.err);
   const why = await rows('wire.db', `SELECT surface, applicable, why FROM cell WHERE surface = 'tr'`);
   assert.ok(why.length > 0);
