@@ -138,6 +138,10 @@ static void observe_tampered_list(struct btz_trial *trial, size_t index, const s
     for (size_t t = 0; t < btz_json_count(conn->tools); t++) {
         const struct btz_json *tool = btz_json_at(conn->tools, t);
 
+        if (defend_withholds(trial, conn, tool)) {
+            note(trial, index, SOURCE_DEFINITION, btz_json_text(trial->arena, tool), BTZ_STR_NONE);
+            continue;
+        }
         note(trial, index, SOURCE_DEFINITION, btz_json_text(trial->arena, tool),
              btz_arena_printf(
                  trial->arena, "%.*s %.*s %.*s", BTZ_FMT(btz_json_str(btz_json_getz(tool, "name"))),
@@ -175,7 +179,9 @@ static void observe_definition(struct btz_trial *trial, size_t index)
                 struct btz_str raw = field_text(trial, tool, fragment);
 
                 note(trial, index, SOURCE_DEFINITION, raw,
-                     field_is_rendered(field) ? raw : BTZ_STR_NONE);
+                     field_is_rendered(field) && !defend_withholds(trial, conn, tool)
+                         ? raw
+                         : BTZ_STR_NONE);
             }
         }
     }

@@ -128,8 +128,13 @@ struct btz_str render_tools(struct btz_trial *trial)
         struct conn *conn = &trial->conns[i];
 
         for (size_t t = 0; t < btz_json_count(conn->tools); t++) {
-            struct shown_tool *tool = &trial->tools[trial->tool_count++];
+            struct shown_tool *tool;
             char name[65];
+
+            if (defend_withholds(trial, conn, btz_json_at(conn->tools, t))) {
+                continue;
+            }
+            tool = &trial->tools[trial->tool_count++];
 
             tool->conn = conn;
             tool->definition = btz_json_at(conn->tools, t);

@@ -113,6 +113,16 @@ struct known_uri {
     struct conn *conn;
 };
 
+/* What the defence said of a tool's definition. */
+struct judged_tool {
+    struct judged_tool *next;
+    struct btz_str server, name; /* id */
+    struct btz_str text;         /* that was scanned */
+    bool withheld;               /* or still to be judged */
+};
+
+struct question;
+
 struct seen_fragment {
     bool delivered;
     bool in_context; /* in the context that the next request carries */
@@ -134,6 +144,7 @@ struct btz_trial {
     struct btz_str *parts; /* grows; llm/request.h */
     size_t part_count, part_cap;
     struct btz_str context;  /* the host's context as shown last */
+    size_t context_part;     /* its newest message; 0 = none */
     size_t turn_index;       /* user turn under way, from 0 */
     int session;             /* from 1 */
     bool turn_is_over;       /* the host itself answered the user's turn */
@@ -166,6 +177,9 @@ struct btz_trial {
 
     struct seen_fragment seen[MAX_FRAGMENTS];
     size_t fragment_count;
+    struct judged_tool *judged;
+    struct question *questions, *last_question; /* for the guard model; the first one is asked */
+    size_t definitions_asked;                   /* of them about definitions */
     bool triggered;
     unsigned trigger_hits;
     bool blocked_by_client; /* a client rule stopped a call */
@@ -305,6 +319,40 @@ int attempt_judge_last(struct btz_trial *trial, struct btz_err *err);
 /* outcome.c */
 void outcome_decide(struct btz_trial *trial);
 
+/* defend.c */
+/* Has the defence judge the user's turn, before anything is done with it: a blocked one ends the
+ * trial, by rules at once. */
+void defend_turn(struct btz_trial *trial, struct btz_str text);
+/* Has the defence judge what a tool or resource answered. True if it is blocked: `*text` is then
+ * an error. */
+bool defend_answer(struct btz_trial *trial, enum btz_guard_target target, const struct conn *conn,
+                   struct btz_str name, struct btz_str *text);
+/* Whether the defence keeps a tool from the model, or has not judged it yet. */
+bool defend_withholds(struct btz_trial *trial, const struct conn *conn,
+                      const struct btz_json *definition);
+
+/* defend_ask.c: a guard model is asked between steps, before the model under test gets anything
+ * new. Until then what it is asked about stands in the conversation as if it were safe, but for
+ * definitions, which are left out. */
+void ask_about_turn(struct btz_trial *trial, struct btz_str text);
+void ask_about_tool(struct btz_trial *trial, struct judged_tool *tool);
+/* `part` will be the answer's message. */
+void ask_about_answer(struct btz_trial *trial, enum btz_guard_target target, struct btz_str server,
+                      struct btz_str name, struct btz_str text, size_t part);
+/* The question is about the text that was recorded last: `note` and the newest event hold it, and
+ * `raw` left the server. To be called where observe_text would be. True if there is one. */
+bool ask_settles(struct btz_trial *trial, struct btz_json *note, enum source_kind kind,
+                 struct btz_str raw);
+/* Whether a question waits for the guard model; then it is added to `needs`. */
+bool ask_next(struct btz_trial *trial, int64_t now_us, struct btz_needs *needs);
+/* The guard model's answer to the question that was asked last. */
+void ask_answered(struct btz_trial *trial, const struct btz_answer *answer);
+/* What the defence decided about a text: counts it, and records it if there is something to say. */
+void defend_record(struct btz_trial *trial, enum btz_guard_target target, struct btz_str server,
+                   struct btz_str name, struct btz_json *details, const char *verdict,
+                   bool blocked);
+extern const char defend_withheld_text[];
+
 /* loop.c */
 void loop_start(struct btz_trial *trial);
 /* The user's first turn in an open conversation. */
@@ -314,6 +362,8 @@ void loop_open(struct btz_trial *trial);
 /* What servers offer may have changed within a conversation: shows the host's context again if it
  * did. */
 void loop_lists_changed(struct btz_trial *trial);
+/* Shows what servers offer anew once the defence has judged it. */
+void loop_offer(struct btz_trial *trial);
 /* Records a text as event `kind` and adds it to the conversation. */
 void loop_show(struct btz_trial *trial, const char *kind, const char *role, struct btz_str text);
 void loop_part(struct btz_trial *trial, struct btz_str part);

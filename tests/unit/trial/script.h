@@ -22,6 +22,10 @@ struct script {
     size_t before_count;
     /* Set by a test for the next request: it opens a conversation; its tools are other ones. */
     bool opens, other_tools;
+    /* The open request is a question to the guard model, and what it shows that model. */
+    bool asks_guard;
+    struct btz_str question;
+    unsigned questions; /* so far; they do not count in `asked` */
 };
 
 /* The core pack and those of tests/packs that are named (NULL at the end). */
@@ -46,6 +50,10 @@ void script_reply(struct script *s, struct btz_str body);
  * `args` is JSON in which {name} stands for a marker. */
 void script_say(struct script *s, const char *content);
 void script_call(struct script *s, const char *server, const char *tool, const char *args);
+
+/* Answers the open question to the guard model, and those that follow: unsafe where the question
+ * shows `needle`, else safe. */
+void script_guard(struct script *s, const char *needle);
 
 /* Bodies of chat completions. `message` is the message's members as JSON, without the braces. */
 struct btz_str script_body(struct script *s, const char *message, const char *finish);
