@@ -178,7 +178,8 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
     if (why.len || !arguments_are_valid(trial, tool, arguments, &why)) {
         trial->blocked_by_client = true;
         *text = btz_arena_printf(trial->arena, "Error: call not made: %.*s", BTZ_FMT(why));
-        (void)record_result(trial, tool, call, NULL, true, *text);
+        note = record_result(trial, tool, call, NULL, true, *text);
+        btz_json_set_bool(trial->arena, note, "made", false);
         return BTZ_OK;
     }
     conn->call_event = (uint64_t)call;
