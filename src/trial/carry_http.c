@@ -228,12 +228,14 @@ struct btz_mcp_http_session_options carry_http_client(const struct btz_trial *tr
         .accept_any_stream = !safe[BTZ_SWITCH_MATCH_STREAMS]};
 }
 
-struct btz_mcp_endpoint_options carry_http_server(const struct btz_trial *trial)
+struct btz_mcp_endpoint_options carry_http_server(const struct btz_trial *trial,
+                                                  const struct conn *conn)
 {
+    struct btz_stage_lists lists = btz_stage_lists(trial->stage, conn->index);
     const bool *safe = trial->options.profile.safe;
 
     return (struct btz_mcp_endpoint_options){
-        .server = {.page_size = 100},
+        .server = {.page_size = lists.page_size, .ttl_ms = lists.ttl_ms},
         .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS]},
         .keepalive_us = -1,
         .allow_legacy_sse =
@@ -248,7 +250,7 @@ static int make_link(struct btz_trial *trial, struct conn *conn,
     struct btz_http_link_options options = {
         .pump = trial->options.carrier == BTZ_CARRIER_HTTP ? BTZ_HTTP_SOCKET : BTZ_HTTP_MEMORY,
         .client = carry_http_client(trial, client),
-        .server = carry_http_server(trial)};
+        .server = carry_http_server(trial, conn)};
     int rc;
 
     options.client.authorization = authorization;

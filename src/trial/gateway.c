@@ -35,7 +35,7 @@ int gate_open(struct btz_trial *trial, struct conn *conn,
                                                .id = conn->server->id,
                                                .client = *client,
                                                .http = carry_http_client(trial, client),
-                                               .server = carry_http_server(trial)};
+                                               .server = carry_http_server(trial, conn)};
     int64_t begun = btz_clock_mono_us();
     int rc = make_gateway(trial, err);
 
