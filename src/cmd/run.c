@@ -636,6 +636,8 @@ static const struct btz_option options[] = {
      1000000},
     {"request-timeout", 0, BTZ_OPTION_INT, "S",
      "seconds for one attempt of a model request (default 120)", 1, 86400},
+    {"workers", 0, BTZ_OPTION_INT, "N", "processes that certify (default: one per processor)", 1,
+     64},
     {"time-limit", 0, BTZ_OPTION_INT, "SECONDS",
      "stop after this time of trials; what finished is kept, --resume goes on", 1, 1000000},
     {"key-file", 0, BTZ_OPTION_TEXT, "FILE",
