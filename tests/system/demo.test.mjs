@@ -69,6 +69,13 @@ test('each call of the demo goes on with the run of the last one', { timeout: 24
     const fifth = await demo(1);
     assert.equal(fifth.code, 0, fifth.err);
     assert.notEqual(readFileSync(note, 'utf8').trim(), 'nosuchrun1');
+
+    stub.control({ default: { do: 'hang' } });
+    rmSync(note);
+    const sixth = await demo(1);
+    assert.equal(sixth.code, 0, sixth.err);
+    assert.match(sixth.err, /no trial ended in 1 seconds[^]*BARTIZAN_DEMO_SECONDS=600 [.]\/bootstrap demo/);
+    assert.equal(sixth.out, '', 'no table of nothing');
   } finally {
     await stub.close();
     rmSync(folder, { recursive: true, force: true });
