@@ -204,7 +204,8 @@ static bool over_http(const struct btz_trial *trial)
 static int open_lines(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
     struct btz_mcp_client_options client = client_options(trial);
-    struct btz_mcp_server_options server = {.page_size = 100};
+    struct btz_stage_lists lists = btz_stage_lists(trial->stage, conn->index);
+    struct btz_mcp_server_options server = {.page_size = lists.page_size, .ttl_ms = lists.ttl_ms};
     struct btz_mcp_catalogue catalogue = btz_stage_catalogue(trial->arena, conn->server);
     int rc;
 

@@ -138,6 +138,11 @@ static void note_approvals(struct btz_trial *trial, struct conn *conn)
     }
 }
 
+bool conn_is_fresh(const struct btz_trial *trial, unsigned stored, int64_t ttl_ms)
+{
+    return (int64_t)(trial->requests - stored) * MINUTE_MS < ttl_ms;
+}
+
 /* Caching hints (2026-07-28, "Caching"): a fresh list is not asked for again. `private` ones stay
  * with their authorization context; the switch cache.private_only treats all as private. */
 static struct cached_list *cached(struct btz_trial *trial, const struct conn *conn)
@@ -147,7 +152,7 @@ static struct cached_list *cached(struct btz_trial *trial, const struct conn *co
         bool shared = list->is_public && !trial->options.profile.safe[BTZ_SWITCH_PRIVATE_CACHE];
 
         if (btz_str_eq(list->server, conn->server->id) && (mine || shared) &&
-            (int64_t)(trial->requests - list->stored) * MINUTE_MS < list->ttl_ms) {
+            conn_is_fresh(trial, list->stored, list->ttl_ms)) {
             return list;
         }
     }
@@ -220,6 +225,7 @@ static int list_tools(struct btz_trial *trial, struct conn *conn, struct btz_err
     conn->tampered_list = conn->tampered;
     note_approvals(trial, conn);
     cache_store(trial, conn);
+    approve_list(trial, conn);
     return BTZ_OK;
 }
 
@@ -291,6 +297,7 @@ int host_lists_changed(struct btz_trial *trial, struct btz_err *err)
             return rc;
         }
     }
+    names_build(trial);
     commands_build(trial);
     return BTZ_OK;
 }
@@ -315,6 +322,7 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
             return rc;
         }
     }
+    names_build(trial);
     commands_build(trial);
     return BTZ_OK;
 }

@@ -172,6 +172,9 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
     if (denied(trial, tool)) {
         why = BTZ_STR("a rule of the host blocks this call");
     }
+    if (!why.len && !approve_call(trial, tool, call)) {
+        why = BTZ_STR("its definition is not the one that was approved");
+    }
     if (why.len || !arguments_are_valid(trial, tool, arguments, &why)) {
         trial->blocked_by_client = true;
         *text = btz_arena_printf(trial->arena, "Error: call not made: %.*s", BTZ_FMT(why));
@@ -214,7 +217,8 @@ static struct conn *owner_of(struct btz_trial *trial, struct btz_str uri)
         }
     }
     for (size_t i = 0; i < trial->conn_count; i++) {
-        for (size_t r = 0; r < btz_json_count(trial->conns[i].resources); r++) {
+        for (size_t r = 0;
+             !trial->conns[i].left_out && r < btz_json_count(trial->conns[i].resources); r++) {
             const struct btz_json *item = btz_json_at(trial->conns[i].resources, r);
 
             if (btz_str_eq(btz_json_str(btz_json_getz(item, "uri")), uri)) {

@@ -58,6 +58,16 @@ struct conn {
     bool tampered;            /* the adversary changed something of the request under way */
     bool tampered_list;       /* ... of the list that `tools` came from */
     struct btz_str lost;      /* why the connection is of no use any more; empty = it is */
+    /* See names.c. */
+    struct btz_str space; /* what its tools' names begin with */
+    bool left_out;        /* the host has no entry for it: neither model nor user reach it */
+};
+
+/* A display name that the host has met, and whose it was then. */
+struct registered {
+    struct registered *next;
+    struct btz_str label;
+    struct btz_str server; /* id */
 };
 
 /* What a slash command means. */
@@ -79,6 +89,16 @@ struct cached_list {
     unsigned stored; /* requests of the trial by then */
     int64_t ttl_ms;
     bool is_public;
+};
+
+/* A tool list as whoever approves calls holds it, see approve.c. */
+struct approved_list {
+    struct approved_list *next;
+    struct btz_str server;
+    unsigned user;
+    const struct btz_json *tools;
+    unsigned stored; /* requests of the trial by then */
+    int64_t ttl_ms;
 };
 
 /* Messages that go on after the adversary saw one. */
@@ -142,13 +162,15 @@ struct btz_trial {
     unsigned requests;       /* of all clients */
     unsigned attacker_calls; /* calls of the attacker's server */
     struct cached_list *cache;
+    struct approved_list *approved;
     struct command *commands, *first_commands; /* now, and as they first were */
-    int attempt;                               /* from 1 */
-    int attempt_turn;                          /* model turns before it */
-    size_t attempt_note;                       /* entries of the trajectory before it */
-    int64_t attempt_event;                     /* events before it */
-    bool attempt_over;                         /* the next one begins with the next step */
-    bool critic;                               /* the request under way is the critic's */
+    struct registered *registered;
+    int attempt;           /* from 1 */
+    int attempt_turn;      /* model turns before it */
+    size_t attempt_note;   /* entries of the trajectory before it */
+    int64_t attempt_event; /* events before it */
+    bool attempt_over;     /* the next one begins with the next step */
+    bool critic;           /* the request under way is the critic's */
     struct btz_str critique;
     int turn; /* model turn */
     int budget;
@@ -197,6 +219,15 @@ void host_disconnect(struct btz_trial *trial);
 /* The stage's definitions changed: servers announce it, the host lists again. */
 int host_lists_changed(struct btz_trial *trial, struct btz_err *err);
 
+/* Whether something that was got with this caching hint, when the trial had made so many requests,
+ * is still fresh. */
+bool conn_is_fresh(const struct btz_trial *trial, unsigned stored, int64_t ttl_ms);
+
+/* approve.c: what the part of the host that approves calls knows of a server's tools. */
+void approve_list(struct btz_trial *trial, const struct conn *conn);
+/* Whether the call goes out under the definition that was approved; notes it if not. */
+bool approve_call(struct btz_trial *trial, const struct shown_tool *tool, int64_t call);
+
 /* carry.c: client and server of a connection, and the bytes between them. */
 int conn_fault(struct conn *conn, struct btz_err *err, const char *what, int rc);
 int carry_open(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
@@ -240,6 +271,12 @@ void session_clear(struct btz_trial *trial);
 /* The first session of a memory scenario is over: keeps how far each fragment came in it. */
 void session_close_memory(struct btz_trial *trial);
 int session_progress(struct btz_trial *trial, struct btz_err *err);
+
+/* names.c: after lists or labels changed. Says which servers the host keeps and how they are named.
+ */
+void names_build(struct btz_trial *trial);
+/* The name of a tool as the model gets it. */
+struct btz_str names_tool(struct btz_trial *trial, const struct conn *conn, struct btz_str tool);
 
 /* command.c */
 void commands_build(struct btz_trial *trial);
