@@ -231,17 +231,12 @@ struct btz_mcp_http_session_options carry_http_client(const struct btz_trial *tr
 struct btz_mcp_endpoint_options carry_http_server(const struct btz_trial *trial,
                                                   const struct conn *conn)
 {
-    struct btz_stage_lists lists = btz_stage_lists(trial->stage, conn->index);
     const bool *safe = trial->options.profile.safe;
     struct btz_stage_lists lists = btz_stage_lists(trial->stage, conn->index);
 
     return (struct btz_mcp_endpoint_options){
         .server = {.page_size = lists.page_size, .ttl_ms = lists.ttl_ms},
-        .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS],
-                     .any_host = !safe[BTZ_SWITCH_CHECK_HOST],
-                     .any_address = !safe[BTZ_SWITCH_CHECK_ADDRESSES],
-                     .any_origin = !safe[BTZ_SWITCH_CHECK_ORIGIN],
-                     .any_site = !safe[BTZ_SWITCH_CHECK_SITE]},
+        .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS]},
         .keepalive_us = -1,
         .allow_legacy_sse =
             trial->options.revision == BTZ_MCP_2024_11_05 || !safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]};
