@@ -293,7 +293,11 @@ static int fill_study(struct btz_context *context, const struct btz_study_file *
     if (rc == BTZ_OK) {
         rc = parse_revisions(context, file, o, err);
     }
-    o->defences = btz_cmd_values(context, "defence", &o->defence_count);
+    o->defences = file->defences;
+    o->defence_count = file->defence_count;
+    if (btz_args_has(context->args, "defence")) {
+        o->defences = btz_cmd_values(context, "defence", &o->defence_count);
+    }
     return rc ? rc : parse_archs(context, file, o, err);
 }
 

@@ -74,7 +74,7 @@ int btz_stage_call(struct btz_stage *stage, size_t server_index, struct btz_str 
     }
     server = &stage->servers[server_index];
     for (; index < server->server->tool_count && !tool; index += !tool) {
-        tool = btz_str_eq(server->server->tools[index].shown, name) ? &server->server->tools[index]
+        tool = btz_str_eq(btz_stage_tool_name(server, index), name) ? &server->server->tools[index]
                                                                     : NULL;
     }
     if (!tool || server->tools[index].withheld) {

@@ -2,16 +2,6 @@
  * change. */
 #include "lab/address.h"
 
-static struct stage_server *server_of(struct btz_stage *stage, struct btz_str id)
-{
-    for (size_t i = 0; i < stage->server_count; i++) {
-        if (btz_str_eq(stage->servers[i].pub.id, id)) {
-            return &stage->servers[i];
-        }
-    }
-    return NULL;
-}
-
 static int failed(struct btz_stage *stage, const struct btz_fragment *fragment, const char *why,
                   struct btz_err *err)
 {
@@ -43,6 +33,7 @@ static void note_rename(struct btz_stage *stage, struct stage_tool *tool, struct
     btz_json_set(stage->arena, tool->renamed, text, btz_json_new_str(stage->arena, name));
 }
 
+/* A tool whose name is changed is still the one with this number: its handler stays with it. */
 static int into_tool(struct btz_stage *stage, struct stage_server *server,
                      const struct btz_fragment *fragment, enum btz_fragment_mode mode,
                      struct btz_err *err)
@@ -62,6 +53,12 @@ static int into_tool(struct btz_stage *stage, struct stage_server *server,
             btz_lab_field_edit(stage->arena, tool->definition, field, mode, fragment->text, &why);
         if (!edited) {
             return failed(stage, fragment, why, err);
+        }
+        for (size_t t = 0; t < server->server->tool_count; t++) {
+            if (t != i && btz_str_eq(btz_stage_tool_name(server, t),
+                                     btz_json_str(btz_json_getz(edited, "name")))) {
+                return failed(stage, fragment, "the server has a tool of that name", err);
+            }
         }
         tool->definition = edited;
         if (mode == BTZ_FRAGMENT_RENAME) {
@@ -205,6 +202,7 @@ static void reset(struct btz_stage *stage)
     for (size_t s = 0; s < stage->server_count; s++) {
         struct stage_server *server = &stage->servers[s];
 
+        server->pub.label = server->label;
         server->pub.instructions = server->server->instructions;
         server->pub.tools = server->server->tools_json;
         server->pub.resources = btz_json_shallow(stage->arena, server->resources);
@@ -226,6 +224,7 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
         btz_arena_array(stage->arena, stage->server_count, 3 * sizeof(*before));
     struct btz_str *instructions =
         btz_arena_array(stage->arena, stage->server_count, sizeof(*instructions));
+    struct btz_str *labels = btz_arena_array(stage->arena, stage->server_count, sizeof(*labels));
     bool differs = false;
     bool later = btz_stage_grows(stage);
     int code;
@@ -243,6 +242,7 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
         before[3 * i + 1] = stage->servers[i].pub.resources;
         before[3 * i + 2] = stage->servers[i].pub.prompts;
         instructions[i] = stage->servers[i].pub.instructions;
+        labels[i] = stage->servers[i].pub.label;
     }
     reset(stage);
     code = btz_stage_overlay(stage, err);
@@ -252,7 +252,8 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
         differs = differs || !btz_json_equal(before[3 * i], pub->tools) ||
                   !btz_json_equal(before[3 * i + 1], pub->resources) ||
                   !btz_json_equal(before[3 * i + 2], pub->prompts) ||
-                  !btz_str_eq(instructions[i], pub->instructions);
+                  !btz_str_eq(instructions[i], pub->instructions) ||
+                  !btz_str_eq(labels[i], pub->label);
     }
     *changed = differs;
     return code;
@@ -273,8 +274,10 @@ int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err)
         }
         written.at = btz_json_getz(card, "at");
         mode = btz_fragment_mode(card);
-        server = server_of(stage, btz_json_str(btz_json_getz(fragment->at, "server")));
-        if (btz_json_getz(fragment->at, "instructions")) {
+        server = btz_stage_server_of(stage, btz_json_str(btz_json_getz(fragment->at, "server")));
+        if (btz_json_getz(fragment->at, "label")) {
+            server->pub.label = fragment->text;
+        } else if (btz_json_getz(fragment->at, "instructions")) {
             server->pub.instructions =
                 mode == BTZ_FRAGMENT_REPLACE
                     ? fragment->text

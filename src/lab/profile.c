@@ -29,7 +29,12 @@ static const struct {
     [BTZ_SWITCH_MATCH_STREAMS] = {"client.match_streams", true},
     [BTZ_SWITCH_PRIVATE_CACHE] = {"cache.private_only", false},
     [BTZ_SWITCH_REQUIRE_METADATA] = {"auth.require_metadata", true},
+    [BTZ_SWITCH_HASH_LONG_NAMES] = {"names.hash_long", false},
+    [BTZ_SWITCH_SEPARATE_NAMESPACES] = {"names.separate_namespaces", false},
+    [BTZ_SWITCH_KEY_BY_ORIGIN] = {"servers.key_by_origin", false},
+    [BTZ_SWITCH_PIN_SERVERS] = {"servers.pin_names", false},
     [BTZ_SWITCH_APPROVED_CALLS] = {"cache.approved_calls", false},
+    [BTZ_SWITCH_CONFINE_NAMES] = {"server.confine_names", false},
 };
 
 const char *btz_switch_name(enum btz_switch which)

@@ -297,6 +297,7 @@ int host_lists_changed(struct btz_trial *trial, struct btz_err *err)
             return rc;
         }
     }
+    names_build(trial);
     commands_build(trial);
     return BTZ_OK;
 }
@@ -321,6 +322,7 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
             return rc;
         }
     }
+    names_build(trial);
     commands_build(trial);
     return BTZ_OK;
 }

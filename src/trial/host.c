@@ -218,7 +218,8 @@ static struct conn *owner_of(struct btz_trial *trial, struct btz_str uri)
         }
     }
     for (size_t i = 0; i < trial->conn_count; i++) {
-        for (size_t r = 0; r < btz_json_count(trial->conns[i].resources); r++) {
+        for (size_t r = 0;
+             !trial->conns[i].left_out && r < btz_json_count(trial->conns[i].resources); r++) {
             const struct btz_json *item = btz_json_at(trial->conns[i].resources, r);
 
             if (btz_str_eq(btz_json_str(btz_json_getz(item, "uri")), uri)) {

@@ -99,7 +99,7 @@ static void note_definitions(struct btz_trial *trial)
     for (size_t i = 0; !btz_stage_is_early(trial->stage) && i < trial->conn_count; i++) {
         struct conn *conn = &trial->conns[i];
 
-        if (server.len && !btz_str_eq(server, conn->server->id)) {
+        if (conn->left_out || (server.len && !btz_str_eq(server, conn->server->id))) {
             continue;
         }
         if (btz_str_is(on, "instructions") && conn->instructions.len) {

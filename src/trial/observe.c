@@ -159,7 +159,7 @@ static void observe_definition(struct btz_trial *trial, size_t index)
     for (size_t i = 0; i < trial->conn_count; i++) {
         struct conn *conn = &trial->conns[i];
 
-        if (!btz_str_eq(conn->server->id, server)) {
+        if (!btz_str_eq(conn->server->id, server) || conn->left_out) {
             continue;
         }
         if (btz_json_getz(fragment->at, "wire")) {
@@ -177,11 +177,14 @@ static void observe_definition(struct btz_trial *trial, size_t index)
             if (btz_json_getz(fragment->at, "tool") &&
                 at_is(fragment, "tool", btz_json_str(btz_json_getz(tool, "name")))) {
                 struct btz_str raw = field_text(trial, tool, fragment);
+                struct btz_str shown = field_is_rendered(field) ? raw : BTZ_STR_NONE;
 
+                /* A name reaches the model as what the host makes of it. */
+                if (btz_str_is(field, "name")) {
+                    raw = shown = names_tool(trial, conn, raw);
+                }
                 note(trial, index, SOURCE_DEFINITION, raw,
-                     field_is_rendered(field) && !defend_withholds(trial, conn, tool)
-                         ? raw
-                         : BTZ_STR_NONE);
+                     defend_withholds(trial, conn, tool) ? BTZ_STR_NONE : shown);
             }
         }
     }

@@ -22,6 +22,7 @@ int btz_trial_new(const struct btz_trial_options *options, struct btz_trial **ou
     rc = btz_stage_new(options->lab, options->scenario, options->arm, options->seed, &trial->stage,
                        err);
     if (rc == BTZ_OK) {
+        btz_stage_set_profile(trial->stage, &options->profile);
         trial->fragment_count = btz_stage_fragment_count(trial->stage);
         trial->budget = btz_stage_budget(trial->stage);
         if (trial->fragment_count > MAX_FRAGMENTS) {

@@ -210,6 +210,9 @@ struct btz_stage *btz_trial_stage(struct btz_trial *trial);
 /* The name under which a tool reaches the model: "label__tool", shortened to 64 characters with a
  * hash; `out` has 65 bytes. Characters outside A-Z a-z 0-9 _ - become '_'. */
 void btz_trial_tool_name(struct btz_str label, struct btz_str tool, char *out);
+/* The same in a host that cuts the label instead (host-profile switch names.hash_long); equal to
+ * the former up to 64 characters. */
+void btz_trial_tool_name_cut(struct btz_str label, struct btz_str tool, char *out);
 
 /* Hash over everything the fixed stack says to a model: system text, host tools, render profile. */
 struct btz_hash btz_trial_prompt_hash(void);

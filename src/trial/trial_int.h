@@ -58,6 +58,16 @@ struct conn {
     bool tampered;            /* the adversary changed something of the request under way */
     bool tampered_list;       /* ... of the list that `tools` came from */
     struct btz_str lost;      /* why the connection is of no use any more; empty = it is */
+    /* See names.c. */
+    struct btz_str space; /* what its tools' names begin with */
+    bool left_out;        /* the host has no entry for it: neither model nor user reach it */
+};
+
+/* A display name that the host has met, and whose it was then. */
+struct registered {
+    struct registered *next;
+    struct btz_str label;
+    struct btz_str server; /* id */
 };
 
 /* What a slash command means. */
@@ -154,12 +164,13 @@ struct btz_trial {
     struct cached_list *cache;
     struct approved_list *approved;
     struct command *commands, *first_commands; /* now, and as they first were */
-    int attempt;                               /* from 1 */
-    int attempt_turn;                          /* model turns before it */
-    size_t attempt_note;                       /* entries of the trajectory before it */
-    int64_t attempt_event;                     /* events before it */
-    bool attempt_over;                         /* the next one begins with the next step */
-    bool critic;                               /* the request under way is the critic's */
+    struct registered *registered;
+    int attempt;           /* from 1 */
+    int attempt_turn;      /* model turns before it */
+    size_t attempt_note;   /* entries of the trajectory before it */
+    int64_t attempt_event; /* events before it */
+    bool attempt_over;     /* the next one begins with the next step */
+    bool critic;           /* the request under way is the critic's */
     struct btz_str critique;
     int turn; /* model turn */
     int budget;
@@ -260,6 +271,12 @@ void session_clear(struct btz_trial *trial);
 /* The first session of a memory scenario is over: keeps how far each fragment came in it. */
 void session_close_memory(struct btz_trial *trial);
 int session_progress(struct btz_trial *trial, struct btz_err *err);
+
+/* names.c: after lists or labels changed. Says which servers the host keeps and how they are named.
+ */
+void names_build(struct btz_trial *trial);
+/* The name of a tool as the model gets it. */
+struct btz_str names_tool(struct btz_trial *trial, const struct conn *conn, struct btz_str tool);
 
 /* command.c */
 void commands_build(struct btz_trial *trial);
