@@ -293,6 +293,13 @@ static void running_free(struct btz_study *study, struct running *running)
     study->idle = running;
 }
 
+static void retry_later(struct btz_study *study, size_t cell)
+{
+    study->retries = btz_arena_grow(study->arena, study->retries, study->retry_count,
+                                    &study->retry_cap, sizeof(*study->retries));
+    study->retries[study->retry_count++] = (uint32_t)cell;
+}
+
 static int attempts_of(const struct btz_study *study, size_t cell)
 {
     return study->states[cell] & CELL_ATTEMPTS;
@@ -375,6 +382,13 @@ static int start_cell(struct btz_study *study, size_t at, struct btz_err *err)
     btz_arena_reset(study->scratch);
     study->states[at]++; /* one attempt more */
     rc = btz_trial_new(&options, &trial, err);
+    if (rc == BTZ_ECANCELLED) { /* by a signal, which the loop here has to hear of, too */
+        study->states[at]--;
+        running_free(study, running);
+        retry_later(study, at);
+        btz_drive_wait(study->drive, 0);
+        return BTZ_OK;
+    }
     if (rc != BTZ_OK) {
         rc = keep_unstartable(study, &cell, running, err);
         running_free(study, running);
@@ -423,9 +437,7 @@ static int keep_trial(struct btz_study *study, struct btz_trial *trial, struct r
     running_free(study, running);
     if (record->outcome == BTZ_OUTCOME_FAULT && attempts < MAX_ATTEMPTS) {
         note_fault(study, record->fault);
-        study->retries = btz_arena_grow(study->arena, study->retries, study->retry_count,
-                                        &study->retry_cap, sizeof(*study->retries));
-        study->retries[study->retry_count++] = (uint32_t)cell.at;
+        retry_later(study, cell.at);
         return BTZ_OK;
     }
     btz_arena_reset(study->scratch);
@@ -444,7 +456,7 @@ static int turn_model(struct btz_study *study, size_t model, bool *moved, struct
     int rc = BTZ_OK;
 
     while (btz_runner_active(runner) < model_in_flight(study, model) &&
-           next_cell(study, model, &cell)) {
+           !btz_drive_interrupted(study->drive) && next_cell(study, model, &cell)) {
         *moved = true;
         if ((rc = start_cell(study, cell, err)) != BTZ_OK) {
             return rc;

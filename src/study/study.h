@@ -47,7 +47,8 @@ struct btz_study_options {
     const struct btz_str *defences;
     size_t defence_count;
     const struct btz_study_model *guard; /* of defences that ask a guard model; else NULL */
-    unsigned arms;                       /* a bit 1 << enum btz_arm each; 0 = all */
+    struct btz_proxy proxy; /* of "proxy:" defences: program; address and port, or none */
+    unsigned arms;          /* a bit 1 << enum btz_arm each; 0 = all */
     /* Filters; empty = all. */
     const struct btz_str *attacks, *variants, *surfaces;
     size_t attack_count, variant_count, surface_count;

@@ -81,6 +81,9 @@ int64_t model_timeout_us(const struct btz_study *study, size_t model);
 int defences_parse(struct btz_study *study, struct btz_err *err);
 int defences_open(struct btz_study *study, struct btz_err *err);
 void defences_close(struct btz_study *study);
+/* Whether a scenario can be played behind a defence; `*why` is set if not. */
+bool defences_allow(const struct btz_study *study, size_t defence,
+                    const struct btz_scenario *scenario, struct btz_str *why);
 /* The member "guard" of a card; NULL if no defence needs one. */
 struct btz_json *defences_card(struct btz_study *study);
 /* Whether rules and prompts are those that made the card. */
