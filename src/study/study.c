@@ -293,6 +293,13 @@ static void running_free(struct btz_study *study, struct running *running)
     study->idle = running;
 }
 
+static void retry_later(struct btz_study *study, size_t cell)
+{
+    study->retries = btz_arena_grow(study->arena, study->retries, study->retry_count,
+                                    &study->retry_cap, sizeof(*study->retries));
+    study->retries[study->retry_count++] = (uint32_t)cell;
+}
+
 static int attempts_of(const struct btz_study *study, size_t cell)
 {
     return study->states[cell] & CELL_ATTEMPTS;
