@@ -355,13 +355,6 @@ static int keep_unstartable(struct btz_study *study, const struct cell *cell,
     return put_trial(study, cell->at, &kept, why, err);
 }
 
-static void retry_later(struct btz_study *study, size_t at)
-{
-    study->retries = btz_arena_grow(study->arena, study->retries, study->retry_count,
-                                    &study->retry_cap, sizeof(*study->retries));
-    study->retries[study->retry_count++] = (uint32_t)at;
-}
-
 static int start_cell(struct btz_study *study, size_t at, struct btz_err *err)
 {
     const struct btz_study_options *o = &study->options;
