@@ -249,6 +249,7 @@ static const char *check_below(const struct server *server, struct btz_arena *ar
     const struct btz_json *at = btz_json_getz(fragment, "at");
     struct btz_str field = btz_json_str(btz_json_getz(at, "field"));
     enum btz_fragment_mode mode = btz_fragment_mode(fragment);
+    static const char *const of_calls[] = {"result", "sampling", "elicitation"};
     const char *why = NULL;
 
     if (btz_json_getz(at, "tool")) {
@@ -264,12 +265,14 @@ static const char *check_below(const struct server *server, struct btz_arena *ar
         (void)btz_lab_field_edit(arena, tool->definition, field, mode, BTZ_STR("x_y_z"), &why);
         return why;
     }
-    if (btz_json_getz(at, "result")) {
-        struct btz_str from = btz_json_str(btz_json_getz(at, "result"));
+    for (size_t i = 0; i < sizeof(of_calls) / sizeof(*of_calls); i++) {
+        struct btz_str from = btz_json_str(btz_json_getz(at, of_calls[i]));
 
-        return btz_str_is(from, "*") || btz_lab_tool_of(server, from) /* "*": any tool of it */
-                   ? NULL
-                   : "the server has no such tool to give a result";
+        if (from.len > 0) {
+            return btz_str_is(from, "*") || btz_lab_tool_of(server, from) /* "*": any tool of it */
+                       ? NULL
+                       : "the server has no such tool to be called";
+        }
     }
     if (btz_json_getz(at, "resource")) {
         return check_resource(server, arena, fragment, setting);
@@ -289,8 +292,8 @@ int btz_lab_address_check(struct btz_lab *lab, const struct script *script, stru
 {
     const struct btz_json *at = btz_json_getz(fragment, "at");
     struct btz_str id = btz_json_str(btz_json_getz(at, "server"));
-    static const char *const kinds[] = {"tool",         "result", "resource", "prompt",
-                                        "instructions", "turn",   "wire"};
+    static const char *const kinds[] = {"tool",         "result", "resource", "prompt",     "sampling",
+                                        "instructions", "turn",   "wire",     "elicitation"};
     const char *why = NULL;
     int64_t turn = 0;
     size_t given = 0;
@@ -302,7 +305,8 @@ int btz_lab_address_check(struct btz_lab *lab, const struct script *script, stru
     if (given != 1) {
         return btz_lab_refuse(script, path, err,
                               "an address has exactly one of tool, result, resource, prompt, "
-                              "instructions, wire (each with server) or turn");
+                              "instructions, sampling, elicitation, wire (each with server) or "
+                              "turn");
     }
     if (btz_json_int64(btz_json_getz(at, "turn"), &turn)) {
         if (id.len > 0 || (size_t)turn > btz_json_count(btz_json_getz(setting, "turns"))) {

@@ -462,6 +462,12 @@ static int check_variant(struct checking *c)
     btz_json_set_str(c->lab->arena, c->markers, BTZ_LAB_ATTACKER, BTZ_STR(BTZ_LAB_ATTACKER));
     code = code != BTZ_OK ? code : check_labels(c);
     code = code != BTZ_OK ? code : check_authorization(c);
+    code = code != BTZ_OK ? code
+                          : check_texts(c, btz_json_getz(c->setting, "replies"),
+                                        below(c, "/setting/replies", 0), false);
+    code = code != BTZ_OK ? code
+                          : check_texts(c, btz_json_getz(c->setting, "about_user"),
+                                        below(c, "/setting/about_user", 0), false);
     code = code != BTZ_OK ? code : check_sessions(c);
     code = code != BTZ_OK ? code : check_payload(c);
     code = code != BTZ_OK ? code
@@ -499,6 +505,7 @@ static int functions(struct checking *c, struct variant *v)
     v->benign_utility = btz_lab_function(c->script, below(c, "/twins/benign/utility", 0));
     v->relay = btz_lab_function(c->script, below(c, "/relay", 0));
     v->benign_relay = btz_lab_function(c->script, below(c, "/twins/benign/relay", 0));
+    v->ask = btz_lab_function(c->script, below(c, "/ask", 0));
     for (size_t i = 0; v->relay == BTZ_LUA_NONE && i < btz_json_count(payload); i++) {
         if (btz_json_pointer(btz_json_at(payload, i), BTZ_STR("/at/wire"))) {
             return btz_lab_refuse(c->script, below(c, "/payload/%zu/at", i), c->err,

@@ -129,15 +129,17 @@ static int seed_variant(struct btz_stage *stage, struct btz_err *err)
 /* Tools and prompts in an address or trigger have the names that a model sees. */
 static const struct btz_json *visible(struct btz_stage *stage, const struct btz_json *place)
 {
-    static const char *const keys[] = {"tool", "result", "prompt"};
+    static const char *const keys[] = {"tool", "result", "sampling", "elicitation", "prompt"};
+    enum { PROMPT = 4, KEYS };
     struct server *server =
         btz_lab_server_of(stage->lab, btz_json_str(btz_json_getz(place, "server")));
     struct btz_json *copy = NULL;
 
-    for (size_t i = 0; stage->lab->rename_seed && server && i < 3; i++) {
+    for (size_t i = 0; stage->lab->rename_seed && server && i < KEYS; i++) {
         struct btz_str name = btz_json_str(btz_json_getz(place, keys[i]));
-        struct tool *tool = name.len > 0 && i < 2 ? btz_lab_tool_of(server, name) : NULL;
-        struct prompt *prompt = name.len > 0 && i == 2 ? btz_lab_prompt_of(server, name) : NULL;
+        struct tool *tool = name.len > 0 && i < PROMPT ? btz_lab_tool_of(server, name) : NULL;
+        struct prompt *prompt =
+            name.len > 0 && i == PROMPT ? btz_lab_prompt_of(server, name) : NULL;
 
         if (tool || prompt) {
             copy = copy ? copy : btz_json_shallow(stage->arena, place);
@@ -204,6 +206,12 @@ static int stage_scenario(struct btz_stage *stage, struct btz_err *err)
         btz_lab_subst_text(&s,
                            btz_json_str(btz_json_pointer(setting, BTZ_STR("/authorization/grant"))),
                            &stage->grant) != BTZ_OK) {
+        return unknown(stage, &s, err);
+    }
+    if (code == BTZ_OK &&
+        (btz_lab_subst_value(&s, btz_json_getz(setting, "replies"), &stage->replies) != BTZ_OK ||
+         btz_lab_subst_value(&s, btz_json_getz(setting, "about_user"), &stage->about_user) !=
+             BTZ_OK)) {
         return unknown(stage, &s, err);
     }
     if (code != BTZ_OK) {
@@ -409,6 +417,23 @@ struct btz_str btz_stage_grant(const struct btz_stage *stage, struct btz_str ser
         btz_json_str(btz_json_pointer(card, BTZ_STR("/setting/authorization/server")));
 
     return protected.len && btz_str_eq(protected, server) ? stage->grant : BTZ_STR_NONE;
+}
+
+const struct btz_json *btz_stage_replies(const struct btz_stage *stage)
+{
+    return stage->replies;
+}
+
+const struct btz_json *btz_stage_about_user(const struct btz_stage *stage)
+{
+    return stage->about_user;
+}
+
+struct btz_str btz_stage_approver(const struct btz_stage *stage)
+{
+    return stage->variant ? btz_json_str(btz_json_pointer(stage->variant->pub.card,
+                                                          BTZ_STR("/setting/approver")))
+                          : BTZ_STR_NONE;
 }
 
 size_t btz_stage_memory(const struct btz_stage *stage)

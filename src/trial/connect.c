@@ -35,6 +35,20 @@ static void name_failure(struct conn *conn)
     }
 }
 
+int conn_go_on(struct btz_trial *trial, struct conn *conn, const char *what, struct btz_err *err)
+{
+    int rc = ask_settle(trial, conn, err);
+
+    if (rc == BTZ_EAGAIN) {
+        return rc; /* the model is asked first */
+    }
+    if (rc == BTZ_OK && !conn->answered) {
+        rc = unanswered(trial, conn, what, err);
+    }
+    name_failure(conn);
+    return rc;
+}
+
 int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int made,
                struct btz_err *err)
 {
@@ -48,13 +62,11 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
     conn->failure = BTZ_STR_NONE;
     conn->fault = BTZ_MCP_FAULT_NONE;
     conn->tampered = conn->held_back = false;
+    conn->questions = NULL;
+    conn->inputs = NULL;
     trial->requests++;
     rc = carry_settle(trial, conn, err);
-    if (rc == BTZ_OK && !conn->answered) {
-        rc = unanswered(trial, conn, what, err);
-    }
-    name_failure(conn);
-    return rc;
+    return rc == BTZ_OK ? conn_go_on(trial, conn, what, err) : rc;
 }
 
 static void note_connect(struct btz_trial *trial, struct conn *conn)
