@@ -221,7 +221,7 @@ static const struct btz_json *object_in(struct btz_trial *trial, struct btz_str 
         end--;
     }
     if (from < 0 || end <= (size_t)from || end > MAX_QUESTION ||
-        btz_json_parse(trial->arena, btz_str_sub(text, (size_t)from, end), NULL, &value, NULL) !=
+        btz_json_parse(trial->arena, btz_str_sub(text, (size_t)from, end - (size_t)from), NULL, &value, NULL) !=
             BTZ_OK) {
         return NULL;
     }
