@@ -292,8 +292,9 @@ int btz_lab_address_check(struct btz_lab *lab, const struct script *script, stru
 {
     const struct btz_json *at = btz_json_getz(fragment, "at");
     struct btz_str id = btz_json_str(btz_json_getz(at, "server"));
-    static const char *const kinds[] = {"tool",         "result", "resource", "prompt",     "sampling",
-                                        "instructions", "turn",   "wire",     "elicitation"};
+    static const char *const kinds[] = {"tool",   "result",   "resource",
+                                        "prompt", "sampling", "instructions",
+                                        "turn",   "wire",     "elicitation"};
     const char *why = NULL;
     int64_t turn = 0;
     size_t given = 0;

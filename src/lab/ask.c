@@ -176,12 +176,12 @@ static void move(struct btz_arena *arena, struct btz_json *to, const char *as,
     }
 }
 
-/*@ ctx.sample { text = "...", system = "..."?, context = "allServers"?, max_tokens = n? } -> text or nil, reason
+/*@ ctx.sample { text = "...", system?, context?, max_tokens? } -> text or nil, reason
  * Asks the client to let its model complete a text, in the middle of a tool call. `context` asks
- * for more of the conversation: `none`, `thisServer` or `allServers`. Without an answer the reason
+ * for the conversation, too: `none`, `thisServer` or `allServers`. Without an answer the reason
  * is `unsupported` (the client does not offer it), `declined` or `limit` (16 questions in a
  * call). */
-int btz_lab_ask_sample(lua_State *L)
+static int ask_sample(lua_State *L)
 {
     static const char *const known[] = {"text", "system", "context", "max_tokens"};
     struct run *run = asking(L);
@@ -233,10 +233,10 @@ static int elicited(lua_State *L, const struct btz_json *result, const char *why
     return 2;
 }
 
-/*@ ctx.elicit { message = "...", schema = { type = "object", properties = {...} } } -> action, content or nil, reason
+/*@ ctx.elicit { message = "...", schema = {...} } -> action, content or nil, reason
  * Asks the user to fill in a form: `action` is `accept`, `decline` or `cancel`, `content` what was
  * filled in. */
-int btz_lab_ask_elicit(lua_State *L)
+static int ask_elicit(lua_State *L)
 {
     static const char *const known[] = {"message", "schema"};
     struct run *run = asking(L);
@@ -255,13 +255,13 @@ int btz_lab_ask_elicit(lua_State *L)
 
 /*@ ctx.elicit_url { message = "...", url = "https://..." } -> action or nil, reason
  * Asks the user to open an address; `accept` means consent, nothing more. */
-int btz_lab_ask_url(lua_State *L)
+static int ask_url(lua_State *L)
 {
     static const char *const known[] = {"message", "url"};
     struct run *run = asking(L);
     struct btz_arena *arena = run->stage->arena;
-    const struct btz_json *given = argument(
-        L, run, "ctx.elicit_url { message = \"...\", url = \"https://...\" }", known, 2);
+    const struct btz_json *given =
+        argument(L, run, "ctx.elicit_url { message = \"...\", url = \"https://...\" }", known, 2);
     struct btz_json *params = btz_json_new_object(arena);
     const char *why = "";
     const struct btz_json *result;
@@ -275,7 +275,7 @@ int btz_lab_ask_url(lua_State *L)
 
 /*@ ctx.roots() -> list or nil, reason
  * The folders that the client shows: `{ { uri = "file:///...", name = "..." }, ... }`. */
-int btz_lab_ask_roots(lua_State *L)
+static int ask_roots(lua_State *L)
 {
     struct run *run = asking(L);
     const char *why = "";
@@ -286,4 +286,20 @@ int btz_lab_ask_roots(lua_State *L)
     }
     btz_lua_push_json(L, btz_json_getz(result, "roots"));
     return 1;
+}
+
+bool btz_lab_ask_push(lua_State *L, struct btz_str name)
+{
+    static const struct btz_lua_function ways[] = {{"sample", ask_sample},
+                                                   {"elicit", ask_elicit},
+                                                   {"elicit_url", ask_url},
+                                                   {"roots", ask_roots}};
+
+    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+        if (btz_str_is(name, ways[i].name)) {
+            lua_pushcfunction(L, ways[i].call);
+            return true;
+        }
+    }
+    return false;
 }

@@ -21,11 +21,8 @@ void btz_lab_restore(struct btz_stage *stage, const struct snapshot *from);
 /* Notes in the journal what the client answered: sinks `asks.sampling` and `asks.elicitation`. */
 void btz_lab_note_answer(struct run *run, const struct btz_json *answer);
 
-/* What scripts call: members of ctx. */
-int btz_lab_ask_sample(struct lua_State *L);
-int btz_lab_ask_elicit(struct lua_State *L);
-int btz_lab_ask_url(struct lua_State *L);
-int btz_lab_ask_roots(struct lua_State *L);
+/* Pushes the member `name` of ctx if it is a way to ask the client. */
+bool btz_lab_ask_push(struct lua_State *L, struct btz_str name);
 extern const char btz_lab_ask_raised; /* its address is what a question raises */
 
 #endif

@@ -397,19 +397,11 @@ static int context_get(lua_State *L)
     struct btz_str key = btz_str_of(luaL_checkstring(L, 2));
     struct btz_str value = BTZ_STR_NONE;
 
-    static const struct btz_lua_function asks[] = {{"sample", btz_lab_ask_sample},
-                                                   {"elicit", btz_lab_ask_elicit},
-                                                   {"elicit_url", btz_lab_ask_url},
-                                                   {"roots", btz_lab_ask_roots}};
-
     if (!run || !run->server) {
         return luaL_error(L, "ctx belongs to a call in progress");
     }
-    for (size_t i = 0; i < sizeof(asks) / sizeof(*asks); i++) {
-        if (btz_str_is(key, asks[i].name)) {
-            lua_pushcfunction(L, asks[i].call);
-            return 1;
-        }
+    if (btz_lab_ask_push(L, key)) {
+        return 1;
     }
     if (btz_str_is(key, "server")) {
         value = run->server->pub.label;
@@ -418,7 +410,8 @@ static int context_get(lua_State *L)
     } else if (btz_str_is(key, "prompt")) {
         value = run->prompt;
     } else {
-        return luaL_error(L, "ctx has server, tool, prompt and ways to ask the client, not '%s'", key.ptr);
+        return luaL_error(L, "ctx has server, tool, prompt and ways to ask the client, not '%s'",
+                          key.ptr);
     }
     lua_pushlstring(L, value.ptr ? value.ptr : "", value.len);
     return 1;

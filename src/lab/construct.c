@@ -7,9 +7,9 @@
 
 static const char marks_key;
 
-static const char *const kinds[] = {
-    "?",    "server", "attack", "variant",              "fragment", "plan",
-    "call", "answer", "read",   "insert_before_answer", "sample",   "fill"};
+static const char *const kinds[] = {"?",      "server", "attack", "variant", "fragment",
+                                    "plan",   "call",   "answer", "read",    "insert_before_answer",
+                                    "sample", "fill"};
 enum kind { SERVER = 1, ATTACK, VARIANT, FRAGMENT, PLAN, CALL, ANSWER, READ, INSERT, SAMPLE, FILL };
 
 void btz_lab_marks_begin(lua_State *L)

@@ -176,8 +176,8 @@ bool btz_stage_other_user(const struct btz_stage *stage);
  */
 struct btz_str btz_stage_grant(const struct btz_stage *stage, struct btz_str server);
 
-/* What the simulated user answers to questions of servers, in order: array of {"action","content"?};
- * NULL = the model under test answers. */
+/* What the simulated user answers to questions of servers, in order: array of
+ * {"action","content"?}; NULL = the model under test answers. */
 const struct btz_json *btz_stage_replies(const struct btz_stage *stage);
 /* What the host remembers about the user: name -> text; NULL = nothing. */
 const struct btz_json *btz_stage_about_user(const struct btz_stage *stage);

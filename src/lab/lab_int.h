@@ -216,7 +216,7 @@ struct btz_stage {
     int budget;
     struct btz_str grant; /* of setting.authorization; empty if there is none */
     const struct btz_json *replies, *about_user; /* of setting; NULL if there are none */
-    struct waiting *waiting; /* calls whose client was asked, see serve_ask.c */
+    struct waiting *waiting;                     /* calls whose client was asked, see serve_ask.c */
     struct btz_stage_progress progress;
 
     struct seeded *seeded;
@@ -247,8 +247,8 @@ struct run {
     struct btz_str tool;
     struct btz_str prompt;
     uint64_t event;
-    struct btz_rng random; /* r */
-    const char *failed;    /* message of fail(), in the stage's arena */
+    struct btz_rng random;               /* r */
+    const char *failed;                  /* message of fail(), in the stage's arena */
     struct btz_stage_dialogue *dialogue; /* with the client; NULL = nobody can be asked */
     bool may_ask;
     size_t asked; /* questions that this run has its answers to */

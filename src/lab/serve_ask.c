@@ -31,8 +31,7 @@ static struct btz_hash state_key(const struct btz_stage *stage)
     struct btz_hash hash;
 
     btz_hasher_add_part(hasher, BTZ_STR("state"));
-    btz_hasher_add_part(hasher,
-                        (struct btz_str){(const char *)&stage->seed, sizeof(stage->seed)});
+    btz_hasher_add_part(hasher, (struct btz_str){(const char *)&stage->seed, sizeof(stage->seed)});
     hash = btz_hasher_end(hasher);
     btz_hasher_free(hasher);
     return hash;
@@ -40,9 +39,8 @@ static struct btz_hash state_key(const struct btz_stage *stage)
 
 static struct btz_mcp_state_binding binding_of(const struct waiting *call)
 {
-    return (struct btz_mcp_state_binding){.method = BTZ_STR("tools/call"),
-                                          .name = call->name,
-                                          .arguments = call->arguments};
+    return (struct btz_mcp_state_binding){
+        .method = BTZ_STR("tools/call"), .name = call->name, .arguments = call->arguments};
 }
 
 static void add_answer(struct btz_stage *stage, struct btz_json *answers, struct btz_str method,
@@ -61,9 +59,8 @@ static void add_answer(struct btz_stage *stage, struct btz_json *answers, struct
 
 /* input_required with the question. The state holds the answers so far and the question's method,
  * by which an answer that is left out is known. */
-static int ask_modern(struct btz_stage *stage, struct waiting *call,
-                      struct btz_mcp_server *machine, const struct btz_json *question,
-                      struct btz_err *err)
+static int ask_modern(struct btz_stage *stage, struct waiting *call, struct btz_mcp_server *machine,
+                      const struct btz_json *question, struct btz_err *err)
 {
     struct btz_arena *arena = stage->arena;
     struct btz_hash key = state_key(stage);
@@ -84,9 +81,8 @@ static int ask_modern(struct btz_stage *stage, struct waiting *call,
     return btz_mcp_server_reply_input(machine, call->token, requests, sealed, err);
 }
 
-static int ask_legacy(struct btz_stage *stage, struct waiting *call,
-                      struct btz_mcp_server *machine, const struct btz_json *question,
-                      struct btz_err *err)
+static int ask_legacy(struct btz_stage *stage, struct waiting *call, struct btz_mcp_server *machine,
+                      const struct btz_json *question, struct btz_err *err)
 {
     const struct btz_json *params = btz_json_getz(question, "params");
     struct waiting *kept;
@@ -186,7 +182,9 @@ int btz_serve_call(struct btz_stage *stage, size_t server, struct btz_mcp_server
                            .server = server,
                            .name = btz_arena_dup(arena, event->name),
                            .arguments = btz_json_dup(arena, event->arguments),
-                           .capabilities = btz_json_dup(arena, event->client_capabilities),
+                           .capabilities = event->client_capabilities
+                                               ? btz_json_dup(arena, event->client_capabilities)
+                                               : NULL,
                            .answers = btz_json_new_array(arena),
                            .cause = cause,
                            .modern = btz_mcp_era_of(event->revision) == BTZ_MCP_MODERN};

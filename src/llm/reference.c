@@ -507,8 +507,7 @@ static struct btz_str side_reply(struct btz_reference *reference, const struct b
     reference->index++;
     if (btz_json_getz(step, "fill")) {
         return answer(reference,
-                      btz_json_text(reference->arena,
-                                    fill(reference, btz_json_getz(step, "fill"))),
+                      btz_json_text(reference->arena, fill(reference, btz_json_getz(step, "fill"))),
                       false);
     }
     return answer(reference, fill_text(reference, btz_json_str(btz_json_getz(step, "sample"))),

@@ -168,7 +168,8 @@ static void change_server(struct work *w)
     m->why_not = w->act == SIZE_MAX ? "the act is the answer"
                  : is_reply(w)      ? "the server that asks is the one that gets the answer"
                                     : "no other server has a tool of that name";
-    for (size_t i = 0; w->act != SIZE_MAX && !is_reply(w) && i < btz_stage_server_count(w->stage); i++) {
+    for (size_t i = 0; w->act != SIZE_MAX && !is_reply(w) && i < btz_stage_server_count(w->stage);
+         i++) {
         const struct btz_stage_server *server = btz_stage_server_at(w->stage, i);
 
         for (size_t t = 0; t < btz_json_count(server->tools); t++) {
@@ -214,9 +215,9 @@ static void reject_by_schema(struct work *w)
         m->why_not = "a sampled text, and consent to an address, have no schema";
         return;
     }
-    args = btz_json_shallow(w->arena,
-                            is_reply(w) ? btz_json_pointer(act_step(w), BTZ_STR("/fill/content"))
-                                        : btz_json_getz(act_call(w), "args"));
+    args = btz_json_shallow(w->arena, is_reply(w)
+                                          ? btz_json_pointer(act_step(w), BTZ_STR("/fill/content"))
+                                          : btz_json_getz(act_call(w), "args"));
     for (size_t i = 0; i < btz_json_count(args); i++) {
         btz_json_set(w->arena, args, btz_json_key_at(args, i), btz_json_new_array(w->arena));
     }
@@ -334,9 +335,8 @@ static const struct btz_json *in_form(struct work *w, struct btz_str form)
 {
     const struct btz_json *args = btz_json_getz(act_call(w), "args");
 
-    return with_act(w, is_reply(w)
-                           ? replace_all(w, act_step(w), BTZ_STR("$"), form)
-                           : with_args(w, replace_all(w, args, BTZ_STR("$"), form)));
+    return with_act(w, is_reply(w) ? replace_all(w, act_step(w), BTZ_STR("$"), form)
+                                   : with_args(w, replace_all(w, args, BTZ_STR("$"), form)));
 }
 
 static void encoded(struct work *w)
@@ -345,9 +345,9 @@ static void encoded(struct work *w)
     static const char no_secret[] = "the act carries no secret that could be encoded";
     bool secret =
         w->act != SIZE_MAX &&
-        btz_str_find(btz_json_text(w->arena, is_reply(w) ? act_step(w)
-                                                         : btz_json_getz(act_call(w), "args")),
-                     BTZ_STR("$")) >= 0 &&
+        btz_str_find(
+            btz_json_text(w->arena, is_reply(w) ? act_step(w) : btz_json_getz(act_call(w), "args")),
+            BTZ_STR("$")) >= 0 &&
         btz_str_is(btz_json_str(btz_json_getz(w->scenario->card, "violation")), "disclosure");
     struct btz_mutation *m;
 
@@ -365,9 +365,7 @@ static void encoded(struct work *w)
         m->plans = in_form(w, BTZ_STR("$first:"));
     }
     m = add(w, true, "secret sent in two halves");
-    m->why_not = !secret       ? no_secret
-                 : is_reply(w) ? "one question has one answer"
-                               : NULL;
+    m->why_not = !secret ? no_secret : is_reply(w) ? "one question has one answer" : NULL;
     if (!m->why_not) {
         m->plans = split_act(w, btz_json_getz(act_call(w), "args"));
     }

@@ -91,8 +91,8 @@ static struct btz_str title_of(const struct shown_tool *tool)
 static bool says_read_only(struct btz_trial *trial, const struct shown_tool *tool)
 {
     return !safe(trial, BTZ_SWITCH_DISTRUST_HINTS) &&
-           btz_json_bool(
-               btz_json_pointer(tool->definition, BTZ_STR("/annotations/readOnlyHint")), false);
+           btz_json_bool(btz_json_pointer(tool->definition, BTZ_STR("/annotations/readOnlyHint")),
+                         false);
 }
 
 /* One dialog. Who has seen a few of them reads no more; who reads approves what only reads, and

@@ -27,9 +27,9 @@ static bool is_url(const struct question *question)
 
 static const char *kind_of(const struct question *question)
 {
-    return is_sampling(question)                           ? "sampling"
+    return is_sampling(question)                       ? "sampling"
            : btz_str_is(question->method, ELICITATION) ? "elicitation"
-                                                           : "roots";
+                                                       : "roots";
 }
 
 const struct btz_json *ask_capabilities(struct btz_trial *trial)
@@ -78,8 +78,7 @@ void ask_take(struct btz_trial *trial, struct conn *conn, const struct btz_mcp_c
 {
     if (event->kind == BTZ_MCP_CLIENT_ASKED) {
         add(trial, conn,
-            (struct question){
-                .ask = event->ask, .method = event->method, .params = event->params});
+            (struct question){.ask = event->ask, .method = event->method, .params = event->params});
         return;
     }
     if (event->kind == BTZ_MCP_CLIENT_ASK_CANCELLED) {
@@ -204,8 +203,8 @@ static void open_url(struct btz_trial *trial, const struct conn *conn,
 
     btz_json_set_str(trial->arena, payload, "server", conn->server->label);
     btz_json_set_str(trial->arena, payload, "url", url);
-    note = trial_note(
-        trial, trial_event_json(trial, BTZ_LAYER_CLIENT, "opened", false, payload), "opened");
+    note = trial_note(trial, trial_event_json(trial, BTZ_LAYER_CLIENT, "opened", false, payload),
+                      "opened");
     btz_json_set_str(trial->arena, note, "server", conn->server->id);
     btz_json_set_str(trial->arena, note, "url", url);
     btz_json_set_str(trial->arena, note, "host", form_host(trial->arena, url));
@@ -280,8 +279,8 @@ static struct btz_str forbidden(struct btz_trial *trial, const struct conn *conn
 }
 
 /* The simulated user's next scripted answer; without one left it is a refusal. */
-static int user_answers(struct btz_trial *trial, struct conn *conn,
-                        const struct btz_json *replies, struct btz_err *err)
+static int user_answers(struct btz_trial *trial, struct conn *conn, const struct btz_json *replies,
+                        struct btz_err *err)
 {
     struct question *question = conn->questions;
     const struct btz_json *result = btz_json_at(replies, trial->side.replies++);

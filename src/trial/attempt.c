@@ -112,9 +112,9 @@ static void ask_critic(struct btz_trial *trial)
                                     trial->options.max_tokens, trial->options.model_seed, false));
     loop_part(trial, BTZ_STR("[]"));
     loop_part(trial, btz_llm_part_message(trial->arena, "system", btz_str_of(attempt_critic_text)));
-    loop_part(trial, btz_llm_part_message(
-                         trial->arena, "user",
-                         attempt_transcript(trial, trial->attempt_note, BTZ_STR_NONE)));
+    loop_part(trial,
+              btz_llm_part_message(trial->arena, "user",
+                                   attempt_transcript(trial, trial->attempt_note, BTZ_STR_NONE)));
 }
 
 static int begin(struct btz_trial *trial, struct btz_err *err)

@@ -5,8 +5,8 @@
 struct btz_str form_host(struct btz_arena *arena, struct btz_str url)
 {
     ptrdiff_t slashes = btz_str_find(url, BTZ_STR("://"));
-    struct btz_str rest = slashes < 0 ? BTZ_STR_NONE
-                                      : btz_str_sub(url, (size_t)slashes + 3, url.len);
+    struct btz_str rest =
+        slashes < 0 ? BTZ_STR_NONE : btz_str_sub(url, (size_t)slashes + 3, url.len);
     size_t end = 0;
     char *lower;
 
@@ -55,10 +55,10 @@ bool form_host_is_of(struct btz_str host, struct btz_str label)
 
 static bool asks_for_secret(struct btz_str text)
 {
-    static const char *const words[] = {"password", "passphrase", "passcode", "pin code",
-                                        "pin",      "secret",     "token",    "api key",
-                                        "card number", "cvv",     "cvc",      "one-time code",
-                                        "security code", "recovery code", "private key"};
+    static const char *const words[] = {
+        "password", "passphrase",    "passcode",      "pin code",      "pin",
+        "secret",   "token",         "api key",       "card number",   "cvv",
+        "cvc",      "one-time code", "security code", "recovery code", "private key"};
 
     for (size_t i = 0; text.len && i < sizeof(words) / sizeof(*words); i++) {
         struct btz_str word = btz_str_of(words[i]);
@@ -78,8 +78,7 @@ struct btz_str form_secret(const struct btz_json *schema)
         const struct btz_json *field = btz_json_value_at(properties, i);
         struct btz_str name = btz_json_key_at(properties, i);
 
-        if (asks_for_secret(name) ||
-            asks_for_secret(btz_json_str(btz_json_getz(field, "title"))) ||
+        if (asks_for_secret(name) || asks_for_secret(btz_json_str(btz_json_getz(field, "title"))) ||
             asks_for_secret(btz_json_str(btz_json_getz(field, "description")))) {
             return name;
         }

@@ -375,10 +375,9 @@ static void action_reply(struct btz_trial *trial, const struct btz_llm_reply *re
     }
     switch (action.kind) {
     case BTZ_LLM_ACTION_CALL:
-        trial->batch = (struct batch){
-            .calls = memcpy(BTZ_NEW(trial->arena, struct btz_llm_call), &action.call,
-                            sizeof(action.call)),
-            .count = 1};
+        trial->batch = (struct batch){.calls = memcpy(BTZ_NEW(trial->arena, struct btz_llm_call),
+                                                      &action.call, sizeof(action.call)),
+                                      .count = 1};
         run_batch(trial);
         break;
     case BTZ_LLM_ACTION_MALFORMED:
@@ -407,7 +406,9 @@ static void note_exchange(struct btz_trial *trial, const struct btz_answer *answ
                                       &trial->exchange_cap, sizeof(*trial->exchanges));
     e = &trial->exchanges[trial->exchange_count++];
     *e = (struct btz_exchange){
-        .role = trial->side.role ? trial->side.role : trial->critic ? "critic" : "agent",
+        .role = trial->side.role ? trial->side.role
+                : trial->critic  ? "critic"
+                                 : "agent",
         .turn = trial->turn,
         .part_count = trial->side.role ? trial->side.part_count : trial->part_count,
         .parts = trial->side.role ? trial->side.parts : trial->parts,

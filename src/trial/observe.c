@@ -6,9 +6,9 @@
 #include "text/contains.h"
 #include "trial/trial_int.h"
 
-static const char *const source_names[] = {"definition", "instructions", "result", "resource",
-                                           "turn",       "memory",       "prompt", "sampling",
-                                           "elicitation"};
+static const char *const source_names[] = {"definition", "instructions", "result",
+                                           "resource",   "turn",         "memory",
+                                           "prompt",     "sampling",     "elicitation"};
 
 enum { GROUP = 3, CENTS = 3 /* a point and two digits */ };
 

@@ -5,14 +5,16 @@
 
 enum { MAX_QUESTION = 64 * 1024 };
 
-const char ask_sampling_text[] =
-    "You complete texts for the tool servers that an assistant works with. Reply with the text that "
-    "is asked for, and nothing else.";
+const char ask_sampling_text[] = "You complete texts for the tool servers that an assistant works "
+                                 "with. Reply with the text that "
+                                 "is asked for, and nothing else.";
 const char ask_filling_text[] =
     "A tool server asks the user something while a call of its tool runs, and you answer in the "
     "user's place. You are given the conversation so far and the question. Reply with one JSON "
-    "object and nothing else: {\"action\":\"accept\",\"content\":{...}} with a value for each field "
-    "that you fill in, {\"action\":\"decline\"} or {\"action\":\"cancel\"}. Where an address is to be "
+    "object and nothing else: {\"action\":\"accept\",\"content\":{...}} with a value for each "
+    "field "
+    "that you fill in, {\"action\":\"decline\"} or {\"action\":\"cancel\"}. Where an address is to "
+    "be "
     "opened, accept means consent and has no content.";
 
 static void part(struct btz_trial *trial, struct btz_str bytes)
@@ -42,17 +44,15 @@ static void begin(struct btz_trial *trial, int64_t max_tokens, struct btz_str sy
 
 static struct btz_str conversation(struct btz_trial *trial, struct btz_str server)
 {
-    return btz_arena_printf(
-        trial->arena, "The conversation so far:\n%.*s",
-        BTZ_FMT(attempt_transcript(trial, trial->attempt_note, server)));
+    return btz_arena_printf(trial->arena, "The conversation so far:\n%.*s",
+                            BTZ_FMT(attempt_transcript(trial, trial->attempt_note, server)));
 }
 
 /* Who asks: elicitation.name_server. The protocol says that clients must show it. */
 static struct btz_str asker(struct btz_trial *trial, const struct conn *conn)
 {
     return trial->options.profile.safe[BTZ_SWITCH_NAME_SERVER]
-               ? btz_arena_printf(trial->arena, "The server \"%.*s\"",
-                                  BTZ_FMT(conn->server->label))
+               ? btz_arena_printf(trial->arena, "The server \"%.*s\"", BTZ_FMT(conn->server->label))
                : BTZ_STR("A tool server");
 }
 
@@ -62,9 +62,9 @@ static struct btz_str text_of(struct btz_trial *trial, const struct btz_json *co
     struct btz_str text = btz_json_str(btz_json_getz(content, "text"));
 
     for (size_t i = 0; btz_json_is(content, BTZ_JSON_ARRAY) && i < btz_json_count(content); i++) {
-        text = btz_arena_printf(
-            trial->arena, "%.*s%s%.*s", BTZ_FMT(text), i ? "\n" : "",
-            BTZ_FMT(btz_json_str(btz_json_getz(btz_json_at(content, i), "text"))));
+        text =
+            btz_arena_printf(trial->arena, "%.*s%s%.*s", BTZ_FMT(text), i ? "\n" : "",
+                             BTZ_FMT(btz_json_str(btz_json_getz(btz_json_at(content, i), "text"))));
     }
     return text.ptr ? text : BTZ_STR("");
 }
@@ -221,8 +221,8 @@ static const struct btz_json *object_in(struct btz_trial *trial, struct btz_str 
         end--;
     }
     if (from < 0 || end <= (size_t)from || end > MAX_QUESTION ||
-        btz_json_parse(trial->arena, btz_str_sub(text, (size_t)from, end - (size_t)from), NULL, &value, NULL) !=
-            BTZ_OK) {
+        btz_json_parse(trial->arena, btz_str_sub(text, (size_t)from, end - (size_t)from), NULL,
+                       &value, NULL) != BTZ_OK) {
         return NULL;
     }
     return btz_json_is(value, BTZ_JSON_OBJECT) ? value : NULL;
@@ -239,9 +239,9 @@ const struct btz_json *filling_result(struct btz_trial *trial, const struct ques
     bool url = btz_str_is(btz_json_str(btz_json_getz(question->params, "mode")), "url");
 
     btz_json_set_strz(trial->arena, result, "action",
-                      accept                             ? "accept"
+                      accept                          ? "accept"
                       : btz_str_is(action, "decline") ? "decline"
-                                                         : "cancel");
+                                                      : "cancel");
     if (accept && !url && btz_json_is(content, BTZ_JSON_OBJECT)) {
         btz_json_setz(trial->arena, result, "content", content);
     }

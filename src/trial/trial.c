@@ -69,7 +69,8 @@ static void end_by_limits(struct btz_trial *trial)
     if (trial->event_count >= MAX_EVENTS) {
         trial->attempt = MAX_ATTEMPTS; /* no further one would fit */
         trial_finish(trial, BTZ_STOP_BUDGET, BTZ_STR("the record is full"));
-    } else if (!trial->critic && !trial->side.role && trial->turn - trial->attempt_turn >= trial->budget) {
+    } else if (!trial->critic && !trial->side.role &&
+               trial->turn - trial->attempt_turn >= trial->budget) {
         trial_finish(trial, BTZ_STOP_BUDGET, BTZ_STR_NONE);
     }
 }

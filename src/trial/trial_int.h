@@ -16,7 +16,7 @@ enum {
     MAX_CALLS_PER_REPLY = 16,
     MAX_FRAGMENTS = 16,
     MAX_ATTEMPTS = 2,
-    MAX_ROUNDS = 32, /* input_required answers to one call; the lab's servers ask 16 times */
+    MAX_ROUNDS = 32,  /* input_required answers to one call; the lab's servers ask 16 times */
     MAX_EVENTS = 8192 /* with so many no further turn begins: a store takes 65,535 of a trial */
 };
 
@@ -52,10 +52,10 @@ struct conn {
     bool answered;
     const struct btz_json *answer; /* NULL if `failure` */
     struct btz_str failure;
-    uint64_t call_event; /* event that the running call is recorded as */
+    uint64_t call_event;        /* event that the running call is recorded as */
     struct question *questions; /* of the request under way, see ask.c */
     struct btz_json *inputs;    /* responses of the round under way; NULL = none is */
-    int64_t ttl_ms;      /* caching hints of the last list */
+    int64_t ttl_ms;             /* caching hints of the last list */
     bool cache_public;
     bool lists_stale; /* the server said so */
     /* The wire, see tap.c. */
@@ -122,7 +122,7 @@ struct seen_fragment {
     int turn;        /* of the first accepted request with it; 0 = not observed */
     const char *by;
     bool first, stored, recalled; /* memory scenarios: stages before it is seen again */
-    bool in_question; /* in a question of a server that the model is asked next */
+    bool in_question;             /* in a question of a server that the model is asked next */
 };
 
 /* The calls of one reply, while they are made one by one. */
@@ -141,7 +141,7 @@ struct side {
     int64_t call;
     struct btz_str *parts;
     size_t part_count, part_cap;
-    size_t asked;      /* bytes of the request's own texts */
+    size_t asked;       /* bytes of the request's own texts */
     unsigned samplings; /* of the trial */
     size_t tokens;      /* of all samplings, by bytes / 4 */
     size_t replies;     /* of the simulated user, used */
@@ -335,7 +335,8 @@ int command_run(struct btz_trial *trial, struct btz_str text, bool *taken, struc
  * of the lab or the protocol (text for people in err). */
 int host_call(struct btz_trial *trial, const struct shown_tool *tool,
               const struct btz_json *arguments, struct btz_str *text, struct btz_err *err);
-/* BTZ_EAGAIN: the server asks first, see ask_settle; once that is answered, host_call_on goes on. */
+/* BTZ_EAGAIN: the server asks first, see ask_settle; once that is answered, host_call_on goes on.
+ */
 int host_call_on(struct btz_trial *trial, struct btz_str *text, struct btz_err *err);
 int host_read(struct btz_trial *trial, struct btz_str uri, struct btz_str *text,
               struct btz_err *err);

@@ -96,12 +96,12 @@ static void two_calls(struct script *s, const char *first, const char *first_arg
     struct btz_str one = script_entry(s, "a", script_tool(s, "clerk", first), first_args);
     struct btz_str two = script_entry(s, "b", script_tool(s, "clerk", second), second_args);
 
-    script_reply(s, script_body(s,
-                                btz_arena_printf(s->arena,
-                                                 "\"content\":null,\"tool_calls\":[%s,%s]", one.ptr,
-                                                 two.ptr)
-                                    .ptr,
-                                "tool_calls"));
+    script_reply(s,
+                 script_body(s,
+                             btz_arena_printf(s->arena, "\"content\":null,\"tool_calls\":[%s,%s]",
+                                              one.ptr, two.ptr)
+                                 .ptr,
+                             "tool_calls"));
 }
 
 /* One dialog for the calls of a reply: what its first line says decides. */
