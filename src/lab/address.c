@@ -55,7 +55,11 @@ static const struct btz_json *leaf(struct edit *e, const struct btz_json *old)
         return NULL;
     }
     if (e->mode == BTZ_FRAGMENT_REPLACE) {
-        return btz_json_new_str(e->arena, e->text);
+        bool yes = btz_str_is(e->text, "true"); /* a hint stays a boolean */
+
+        return btz_json_is(old, BTZ_JSON_BOOL) && (yes || btz_str_is(e->text, "false"))
+                   ? btz_json_new_bool(e->arena, yes)
+                   : btz_json_new_str(e->arena, e->text);
     }
     if (!btz_json_is(old, BTZ_JSON_STRING)) {
         e->why = "text can only be appended to a text";

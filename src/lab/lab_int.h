@@ -208,8 +208,8 @@ struct btz_stage {
     const struct btz_json *resource_uris; /* present ones; NULL = all */
     const struct btz_json *markers;
     const struct btz_json *payload; /* fragment id -> text */
-    struct btz_fragment *fragments;
-    size_t fragment_count;
+    struct btz_fragment *fragments; /* behind those that count: those not meant for the model */
+    size_t fragment_count, unseen_count;
     const struct btz_json *turns;
     const struct btz_json *trigger;
     const struct btz_json *plans;

@@ -83,12 +83,17 @@ static int make_payload(struct btz_stage *stage, struct subst *s, struct btz_err
 
     stage->fragments =
         btz_arena_array(stage->arena, btz_json_count(list) + 1, sizeof(*stage->fragments));
-    for (size_t i = 0; i < btz_json_count(list); i++) {
-        const struct btz_json *data = btz_json_at(list, i);
+    for (size_t n = 0; n < 2 * btz_json_count(list); n++) {
+        bool unseen = n >= btz_json_count(list);
+        const struct btz_json *data = btz_json_at(list, n % btz_json_count(list));
         struct btz_str id = btz_json_str(btz_json_getz(data, "id"));
-        struct btz_fragment *fragment = &stage->fragments[stage->fragment_count];
+        struct btz_fragment *fragment =
+            &stage->fragments[stage->fragment_count + stage->unseen_count];
         struct btz_str text = btz_json_str(btz_json_getz(data, "text"));
 
+        if (btz_json_bool(btz_json_getz(data, "unseen"), false) != unseen) {
+            continue;
+        }
         if (stage->arm != BTZ_ARM_ATTACK) {
             text = btz_json_str(btz_json_get(btz_json_getz(twin, "texts"), id));
         }
@@ -106,7 +111,7 @@ static int make_payload(struct btz_stage *stage, struct subst *s, struct btz_err
         fragment->id = id;
         fragment->at = btz_json_getz(data, "at");
         fragment->text = text;
-        stage->fragment_count++;
+        *(unseen ? &stage->unseen_count : &stage->fragment_count) += 1;
     }
     stage->payload = texts;
     return BTZ_OK;
@@ -229,7 +234,7 @@ static int stage_scenario(struct btz_stage *stage, struct btz_err *err)
         BTZ_OK) {
         return unknown(stage, &s, err);
     }
-    for (size_t i = 0; i < stage->fragment_count; i++) {
+    for (size_t i = 0; i < stage->fragment_count + stage->unseen_count; i++) {
         stage->fragments[i].at = visible(stage, stage->fragments[i].at);
     }
     stage->trigger = visible(stage, btz_json_getz(card, "trigger"));

@@ -179,14 +179,14 @@ bool approve_call(struct btz_trial *trial, const struct shown_tool *tool,
         (policy == BTZ_APPROVE_ALWAYS_ALLOW_WIDENS && granted(trial, tool))) {
         approved = true;
         shown = false;
-    } else if (policy == BTZ_APPROVE_BATCH && approvals->batch_turn == trial->turn) {
-        approved = approvals->batch_approved; /* the dialog of this reply's first call */
+    } else if (policy == BTZ_APPROVE_BATCH && approvals->batches == trial->turn_index + 1) {
+        approved = approvals->batch_approved; /* by its first line */
         shown = false;
     } else {
         approved = dialog(trial, tool, arguments, &read);
     }
     if (policy == BTZ_APPROVE_BATCH && shown) {
-        approvals->batch_turn = trial->turn;
+        approvals->batches = trial->turn_index + 1;
         approvals->batch_approved = approved;
     }
     if (policy == BTZ_APPROVE_ALWAYS_ALLOW_WIDENS && shown && approved) {

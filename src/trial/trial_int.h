@@ -158,7 +158,7 @@ struct approvals {
     int session; /* that all this is of */
     unsigned dialogs;
     struct grant *grants;
-    int batch_turn; /* model turn of the last batch dialog */
+    size_t batches; /* user turns up to the one of the last batch dialog */
     bool batch_approved;
 };
 
