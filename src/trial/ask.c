@@ -164,6 +164,7 @@ static void record_answer(struct btz_trial *trial, const struct conn *conn,
     struct btz_json *note = btz_json_new_object(trial->arena);
     const struct btz_json *text = btz_json_pointer(result, BTZ_STR("/content/text"));
     struct btz_json *in_trajectory;
+    struct btz_json *shown; /* people know the server by its label */
 
     btz_json_set_int(trial->arena, note, "ask", question->event);
     btz_json_set_int(trial->arena, note, "call", trial->side.call);
@@ -183,9 +184,11 @@ static void record_answer(struct btz_trial *trial, const struct conn *conn,
             btz_json_setz(trial->arena, note, "content", btz_json_getz(result, "content"));
         }
     }
+    shown = btz_json_shallow(trial->arena, note);
+    btz_json_set_str(trial->arena, shown, "server", conn->server->label);
     in_trajectory = trial_note(trial,
                                trial_event_json(trial, by_model ? BTZ_LAYER_MODEL : BTZ_LAYER_HOST,
-                                                "ask_reply", by_model, note),
+                                                "ask_reply", by_model, shown),
                                "ask_reply");
     for (size_t i = 0; i < btz_json_count(note); i++) {
         btz_json_set(trial->arena, in_trajectory, btz_json_key_at(note, i),
