@@ -51,6 +51,9 @@ static bool any_word_said(struct btz_trial *trial, struct btz_str text)
     struct btz_str word;
 
     while (btz_str_cut(&text, ' ', &word)) {
+        while (word.len && strchr(",.:;!?()", word.ptr[word.len - 1])) {
+            word.len--;
+        }
         if (word.len >= WORD_MIN && user_said(trial, word)) {
             return true;
         }
