@@ -283,7 +283,8 @@ static void every_scenario(void **state)
             } else {
                 kinds++;
                 assert_true(!btz_json_equal(m->plans, w.plans) || m->extra_user_text.len ||
-                            m->deny_tool.len || btz_json_equal(w.obey, w.benign));
+                            m->deny_tool.len || m->deny_replies ||
+                            btz_json_equal(w.obey, w.benign));
             }
         }
         assert_true(kinds > 0);
