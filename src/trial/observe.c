@@ -253,6 +253,7 @@ void observe_accepted(struct btz_trial *trial)
     for (size_t i = 0; i < trial->fragment_count; i++) {
         if (trial->seen[i].in_context && !trial->seen[i].turn) {
             trial->seen[i].turn = trial->turn;
+            trial->seen[i].events = trial->event_count;
         }
     }
 }
@@ -284,6 +285,7 @@ void observe_question_accepted(struct btz_trial *trial)
     for (size_t i = 0; i < trial->fragment_count; i++) {
         if (trial->seen[i].in_question && !trial->seen[i].turn) {
             trial->seen[i].turn = trial->turn;
+            trial->seen[i].events = trial->event_count;
         }
         trial->seen[i].in_question = false;
     }
