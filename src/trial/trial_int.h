@@ -123,6 +123,7 @@ struct seen_fragment {
     const char *by;
     bool first, stored, recalled; /* memory scenarios: stages before it is seen again */
     bool in_question;             /* in a question of a server that the model is asked next */
+    size_t events;                /* of the record when `turn` was set: an act has to come later */
 };
 
 /* The calls of one reply, while they are made one by one. */
