@@ -116,6 +116,7 @@ void loop_open(struct btz_trial *trial)
     struct btz_str system = btz_str_of(render_system_text);
     struct btz_str context;
 
+    trial->talk_note = btz_json_count(trial->trajectory);
     loop_part(trial, btz_llm_part_settings(trial->arena, trial->options.temperature,
                                            trial->options.max_tokens, trial->options.model_seed,
                                            trial->options.json_actions));

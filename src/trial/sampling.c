@@ -45,7 +45,7 @@ static void begin(struct btz_trial *trial, int64_t max_tokens, struct btz_str sy
 static struct btz_str conversation(struct btz_trial *trial, struct btz_str server)
 {
     return btz_arena_printf(trial->arena, "The conversation so far:\n%.*s",
-                            BTZ_FMT(attempt_transcript(trial, trial->attempt_note, server)));
+                            BTZ_FMT(attempt_transcript(trial, trial->talk_note, server)));
 }
 
 /* Who asks: elicitation.name_server. The protocol says that clients must show it. */

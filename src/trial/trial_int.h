@@ -187,6 +187,7 @@ struct btz_trial {
     int attempt;                               /* from 1 */
     int attempt_turn;                          /* model turns before it */
     size_t attempt_note;                       /* entries of the trajectory before it */
+    size_t talk_note;                          /* ... before the conversation under way */
     int64_t attempt_event;                     /* events before it */
     bool attempt_over;                         /* the next one begins with the next step */
     bool critic;                               /* the request under way is the critic's */
