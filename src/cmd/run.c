@@ -105,6 +105,23 @@ static int parse_models(struct btz_context *context, const struct btz_study_file
     return BTZ_OK;
 }
 
+/* The guard model, with the limits that options give to all. */
+static int parse_guard(struct btz_context *context, struct btz_str reference,
+                       struct btz_study_options *o, struct btz_err *err)
+{
+    struct btz_study_model *guard = BTZ_NEW(context->arena, struct btz_study_model);
+    int rc;
+
+    *guard = (struct btz_study_model){0};
+    rc = parse_model(context, reference, guard, err);
+    guard->in_flight = (unsigned)btz_args_int(
+        context->args, "in-flight",
+        guard->model.kind == BTZ_LLM_MODEL_LOCAL ? LOCAL_IN_FLIGHT : DEFAULT_IN_FLIGHT);
+    guard->request_timeout_us = 1000000 * btz_args_int(context->args, "request-timeout", 0);
+    o->guard = guard;
+    return rc;
+}
+
 /* The models of -m, else those of the file. One that both name keeps the limits of the file. */
 static int choose_models(struct btz_context *context, const struct btz_study_file *file,
                          struct btz_study_options *o, struct btz_err *err)
@@ -185,14 +202,9 @@ static int parse_archs(struct btz_context *context, const struct btz_study_file 
 /* Options that name things which come later are refused, never ignored. */
 static int check_offered(struct btz_context *context, struct btz_err *err)
 {
-    const char *defence = btz_args_text(context->args, "defence", "none");
     const char *actions = btz_args_text(context->args, "actions", "auto");
     enum btz_study_actions known;
 
-    if (!btz_str_is(btz_str_of(defence), "none")) {
-        return btz_err_set(err, BTZ_EUSAGE,
-                           "--defence is \"%s\"; only none is offered by this version", defence);
-    }
     if (btz_study_actions_named(btz_str_of(actions), &known) != BTZ_OK) {
         return btz_err_set(err, BTZ_EUSAGE, "--actions is \"%s\"; it is one of auto, native, json",
                            actions);
@@ -281,10 +293,12 @@ static int fill_study(struct btz_context *context, const struct btz_study_file *
     if (rc == BTZ_OK) {
         rc = parse_revisions(context, file, o, err);
     }
-    if (rc == BTZ_OK) {
-        rc = parse_archs(context, file, o, err);
+    o->defences = file->defences;
+    o->defence_count = file->defence_count;
+    if (btz_args_has(context->args, "defence")) {
+        o->defences = btz_cmd_values(context, "defence", &o->defence_count);
     }
-    return rc;
+    return rc ? rc : parse_archs(context, file, o, err);
 }
 
 /* Certification rows for this binary and these packs, made if there are none. */
@@ -424,6 +438,7 @@ static const char *study_word(struct btz_context *context)
 /* The whole study is checked before the store is opened: a mistake leaves nothing behind. */
 static int prepare(struct btz_context *context, struct btz_study_options *o, struct btz_err *err)
 {
+    const char *guard = btz_args_text(context->args, "guard-model", NULL);
     struct btz_study_file file;
     int rc = check_offered(context, err);
 
@@ -433,7 +448,13 @@ static int prepare(struct btz_context *context, struct btz_study_options *o, str
     if (rc == BTZ_OK) {
         rc = fill_study(context, &file, o, err);
     }
-    return rc ? rc : choose_models(context, &file, o, err);
+    if (rc == BTZ_OK) {
+        rc = choose_models(context, &file, o, err);
+    }
+    if (rc == BTZ_OK && guard) {
+        rc = parse_guard(context, btz_str_of(guard), o, err);
+    }
+    return rc;
 }
 
 static int print_study(struct btz_context *context, struct btz_err *err)
@@ -477,9 +498,10 @@ static int resumed_models(struct btz_context *context, const struct btz_str *ref
 /* Everything but the keys comes from the run; options that would change it are refused. */
 static int check_resume(struct btz_context *context, struct btz_err *err)
 {
-    static const char *const fixed[] = {
-        "model",  "reps",    "seed",    "host-profile", "revision", "carrier",    "actions",
-        "attack", "variant", "surface", "defence",      "arch",     "max-tokens", "print-study"};
+    static const char *const fixed[] = {"model",      "reps",        "seed",       "host-profile",
+                                        "revision",   "carrier",     "actions",    "attack",
+                                        "variant",    "surface",     "defence",    "arch",
+                                        "max-tokens", "print-study", "guard-model"};
     struct btz_store *store = NULL;
     struct btz_store_run run;
     int rc;
@@ -509,6 +531,7 @@ static int resume(struct btz_context *context, struct btz_study_options *o, stru
 {
     struct btz_store_run run;
     struct btz_str *references = NULL;
+    struct btz_str guard = BTZ_STR_NONE;
     struct btz_str card;
     size_t count = 0;
     int rc = btz_store_run_find(o->store, btz_str_of(btz_args_text(context->args, "resume", "")),
@@ -522,6 +545,12 @@ static int resume(struct btz_context *context, struct btz_study_options *o, stru
     }
     if (rc == BTZ_OK) {
         rc = resumed_models(context, references, count, o, err);
+    }
+    if (rc == BTZ_OK) {
+        rc = btz_study_guard_of(context->arena, card, &guard, err);
+    }
+    if (rc == BTZ_OK && guard.len) {
+        rc = parse_guard(context, guard, o, err);
     }
     return rc ? rc : btz_study_resume(o, &run, out, err);
 }
@@ -577,7 +606,9 @@ static const struct btz_option options[] = {
     {"revision", 0, BTZ_OPTION_LIST, "R", "modern (default), legacy, or a revision in full", 0, 0},
     {"carrier", 0, BTZ_OPTION_TEXT, "NAME", "memory (default), stdio or http", 0, 0},
     {"actions", 0, BTZ_OPTION_TEXT, "MODE", "auto (default), native tool calls, or json", 0, 0},
-    {"defence", 0, BTZ_OPTION_TEXT, "MODE", "none", 0, 0},
+    {"defence", 0, BTZ_OPTION_LIST, "MODE",
+     "none (default), input, context or combined; behind it :model, +rescan, +closed", 0, 0},
+    {"guard-model", 0, BTZ_OPTION_TEXT, "MODEL", "who judges in a defence with :model", 0, 0},
     {"arch", 0, BTZ_OPTION_LIST, "NAME", "react (default), reflexion or retry", 0, 0},
     {"max-tokens", 0, BTZ_OPTION_INT, "N", "of one reply (default 1024; 512 with local)", 1,
      1000000},
@@ -596,6 +627,7 @@ static const char *const examples[] = {
     "bartizan run quick --print-study > mine.yaml",
     "bartizan run mine.yaml --reps 2",
     "bartizan run quick -m openai:NAME@http://127.0.0.1:8080/v1 --attack tool-poisoning",
+    "bartizan run quick -m local --defence none --defence combined",
     "bartizan run --resume last",
     NULL,
 };

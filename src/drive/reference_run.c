@@ -18,7 +18,7 @@ int btz_drive_reference(struct btz_trial *trial, enum btz_llm_ref agent, struct 
     while ((rc = btz_trial_step(trial, &answer, &needs)) == BTZ_STEP_WAIT) {
         const struct btz_need *need = &needs.items[0];
 
-        if (needs.count != 1 || need->kind != BTZ_NEED_MODEL) {
+        if (needs.count != 1 || need->endpoint != BTZ_TRIAL_AGENT) {
             rc = btz_err_set(err, BTZ_EINTERNAL,
                              "a trial asked for something a reference agent cannot give");
             break;

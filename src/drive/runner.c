@@ -3,20 +3,18 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "drive/drive_int.h"
+#include "drive/guard_client.h"
 #include "drive/model_client.h"
-#include "drive/reference_run.h"
-#include "net/loop.h"
+#include "llm/reference.h"
 
 /* A trial under way, or finished and waiting to be taken. */
 struct flight {
     struct flight *next;
     struct btz_trial *trial;
     void *tag;
-    uint64_t ask; /* id of the open model request */
-};
-
-struct btz_drive {
-    struct btz_net_loop *loop;
+    uint64_t ask;                    /* id of the open model request; 0 = the guard model's */
+    struct btz_reference *reference; /* the agent, if it is one */
 };
 
 struct btz_runner {
@@ -24,6 +22,7 @@ struct btz_runner {
     enum btz_llm_model_kind kind;
     enum btz_llm_ref ref;
     struct btz_drive_model_client *client; /* NULL for a reference agent */
+    struct btz_drive_guard *guard;
     struct flight *flying;
     struct flight *done, **done_end;
     size_t active;
@@ -81,6 +80,7 @@ int btz_runner_new(struct btz_drive *drive, const struct btz_runner_options *opt
     runner->drive = drive;
     runner->kind = options->model->kind;
     runner->ref = options->model->ref;
+    runner->guard = options->guard;
     runner->done_end = &runner->done;
     btz_needs_init(&runner->needs);
     if (runner->kind != BTZ_LLM_MODEL_REF) {
@@ -106,6 +106,7 @@ static void free_flights(struct flight *list)
         struct flight *next = list->next;
 
         btz_trial_free(list->trial);
+        btz_reference_free(list->reference);
         free(list);
         list = next;
     }
@@ -117,6 +118,9 @@ void btz_runner_free(struct btz_runner *runner)
         return;
     }
     btz_drive_model_client_free(runner->client);
+    if (runner->guard) {
+        btz_drive_guard_forget(runner->guard, runner);
+    }
     free_flights(runner->flying);
     free_flights(runner->done);
     btz_needs_fini(&runner->needs);
@@ -125,16 +129,40 @@ void btz_runner_free(struct btz_runner *runner)
 
 static void finish(struct btz_runner *runner, struct flight *flight)
 {
+    btz_reference_free(flight->reference);
+    flight->reference = NULL;
     flight->next = NULL;
     *runner->done_end = flight;
     runner->done_end = &flight->next;
 }
 
-/* Steps a trial and asks for what it needs; a request that cannot be asked becomes a fault. */
+/* Asks for what a trial needs. BTZ_OK: the answer will come; 1: a reference agent has given it. */
+static int perform(struct btz_runner *runner, struct flight *flight, const struct btz_need *need,
+                   struct btz_answer *answer)
+{
+    if (need->endpoint == BTZ_TRIAL_GUARD) {
+        flight->ask = 0;
+        return runner->guard ? btz_drive_guard_ask(runner->guard, runner, flight, need)
+                             : BTZ_EMISSING;
+    }
+    if (flight->reference) {
+        *answer = (struct btz_answer){
+            .status = BTZ_ANSWER_OK,
+            .attempts = 1,
+            .bytes = btz_reference_reply(flight->reference, need->parts, need->part_count)};
+        return 1;
+    }
+    flight->ask = ++runner->next_ask;
+    return btz_drive_model_client_ask(runner->client, flight->ask, need->parts, need->part_count,
+                                      need->deadline_us);
+}
+
+/* Steps a trial until it waits for a model; a request that cannot be asked becomes a fault. */
 static void step(struct btz_runner *runner, struct flight *flight, struct btz_answer *answer)
 {
     while (true) {
         const struct btz_need *need;
+        int rc;
 
         runner->needs.count = 0;
         if (btz_trial_step(flight->trial, answer, &runner->needs) != BTZ_STEP_WAIT) {
@@ -142,17 +170,18 @@ static void step(struct btz_runner *runner, struct flight *flight, struct btz_an
             return;
         }
         need = &runner->needs.items[0];
-        flight->ask = ++runner->next_ask;
-        if (btz_drive_model_client_ask(runner->client, flight->ask, need->parts, need->part_count,
-                                       need->deadline_us) == BTZ_OK) {
+        rc = perform(runner, flight, need, answer);
+        if (rc == BTZ_OK) {
             flight->next = runner->flying;
             runner->flying = flight;
             return;
         }
-        *answer = (struct btz_answer){.id = need->id,
-                                      .status = BTZ_ANSWER_FAILED,
-                                      .now_us = btz_clock_mono_us(),
-                                      .bytes = BTZ_STR("the request could not be made")};
+        if (rc < 0) {
+            *answer = (struct btz_answer){.status = BTZ_ANSWER_FAILED,
+                                          .bytes = BTZ_STR("the request could not be made")};
+        }
+        answer->id = need->id;
+        answer->now_us = btz_clock_mono_us();
     }
 }
 
@@ -168,16 +197,13 @@ int btz_runner_add(struct btz_runner *runner, struct btz_trial *trial, struct bt
     flight->trial = trial;
     flight->tag = tag;
     if (runner->kind == BTZ_LLM_MODEL_REF) {
-        int rc = btz_drive_reference(trial, runner->ref, plan, err);
+        int rc = btz_reference_new(runner->ref, plan, &flight->reference, err);
 
         if (rc != BTZ_OK) {
             btz_trial_free(trial);
             free(flight);
             return rc;
         }
-        runner->active++;
-        finish(runner, flight);
-        return BTZ_OK;
     }
     runner->active++;
     step(runner, flight, &start);
@@ -189,10 +215,11 @@ size_t btz_runner_active(const struct btz_runner *runner)
     return runner->active;
 }
 
-static struct flight *take_flying(struct btz_runner *runner, uint64_t ask)
+/* The flight that waits for request `ask`, or for the guard model with this `tag`. */
+static struct flight *take_flying(struct btz_runner *runner, uint64_t ask, const void *tag)
 {
     for (struct flight **link = &runner->flying; *link; link = &(*link)->next) {
-        if ((*link)->ask == ask) {
+        if (tag ? *link == tag : (*link)->ask == ask) {
             struct flight *found = *link;
 
             *link = found->next;
@@ -218,23 +245,38 @@ static enum btz_answer_status status_of(enum btz_llm_status status)
     }
 }
 
-bool btz_runner_next(struct btz_runner *runner, struct btz_trial **trial, void **tag)
+/* Takes one answer of the guard model or the model, and moves its trial along. */
+static bool move_one(struct btz_runner *runner)
 {
     struct btz_drive_model_answer got;
+    struct btz_answer answer;
+    struct flight *flight;
+    void *tag = NULL;
+
+    if (runner->guard && btz_drive_guard_next(runner->guard, runner, &tag, &answer)) {
+        flight = take_flying(runner, 0, tag);
+    } else if (runner->client && btz_drive_model_client_next(runner->client, &got)) {
+        answer = (struct btz_answer){.status = status_of(got.status),
+                                     .took_us = got.total_us,
+                                     .attempts = (int)got.attempts,
+                                     .bytes = got.status == BTZ_LLM_OK ? got.bytes : got.text};
+        flight = take_flying(runner, got.id, NULL);
+    } else {
+        return false;
+    }
+    if (flight) {
+        answer.now_us = btz_clock_mono_us();
+        answer.id = btz_trial_open_need(flight->trial);
+        step(runner, flight, &answer);
+    }
+    return true;
+}
+
+bool btz_runner_next(struct btz_runner *runner, struct btz_trial **trial, void **tag)
+{
     struct flight *flight;
 
-    while (!runner->done && runner->client && btz_drive_model_client_next(runner->client, &got)) {
-        struct btz_answer answer = {.status = status_of(got.status),
-                                    .now_us = btz_clock_mono_us(),
-                                    .took_us = got.total_us,
-                                    .attempts = (int)got.attempts,
-                                    .bytes = got.status == BTZ_LLM_OK ? got.bytes : got.text};
-
-        flight = take_flying(runner, got.id);
-        if (flight) {
-            answer.id = btz_trial_open_need(flight->trial);
-            step(runner, flight, &answer);
-        }
+    while (!runner->done && move_one(runner)) {
     }
     flight = runner->done;
     if (!flight) {

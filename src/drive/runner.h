@@ -11,6 +11,7 @@
 #include "trial/trial.h"
 
 struct btz_drive;
+struct btz_drive_guard; /* guard_client.h */
 struct btz_runner;
 
 /* The loop of this process; catches SIGINT and SIGTERM (a second one ends the process). */
@@ -28,6 +29,7 @@ struct btz_runner_options {
     unsigned in_flight;                /* model requests at a time; at least 1 */
     uint64_t seed;                     /* of the back-off's jitter */
     int64_t attempt_timeout_us;        /* of one model request; 0 = the endpoint's default */
+    struct btz_drive_guard *guard;     /* for trials that ask a guard model; may be NULL */
 };
 
 int btz_runner_new(struct btz_drive *drive, const struct btz_runner_options *options,

@@ -116,6 +116,21 @@ void btz_guard_question(enum btz_guard_target target, struct btz_str name, struc
     btz_buf_fini(&user);
 }
 
+struct btz_hash btz_guard_prompts_hash(void)
+{
+    struct btz_hasher *hasher = btz_hasher_new();
+    struct btz_hash hash;
+
+    for (size_t i = 0; i < btz_guard_prompts_count; i++) {
+        btz_hasher_add_part(hasher, btz_str_of(btz_guard_prompts[i].name));
+        btz_hasher_add_part(hasher, (struct btz_str){btz_guard_prompts[i].bytes,
+                                                     btz_guard_prompts[i].len});
+    }
+    hash = btz_hasher_end(hasher);
+    btz_hasher_free(hasher);
+    return hash;
+}
+
 /* The content of a code fence, if the reply is nothing else. */
 static struct btz_str unfence(struct btz_str reply)
 {

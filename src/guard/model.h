@@ -27,6 +27,9 @@ void btz_guard_question(enum btz_guard_target target, struct btz_str name, struc
                         struct btz_str text, size_t max_bytes, struct btz_arena *arena,
                         struct btz_guard_question *out);
 
+/* SHA-256 over the prompts, for the record of a run. */
+struct btz_hash btz_guard_prompts_hash(void);
+
 /* What a guard model said. */
 struct btz_guard_opinion {
     bool unsafe;

@@ -51,6 +51,12 @@ enum btz_switch {
     BTZ_SWITCH_DISTRUST_HINTS,      /* a server's readOnlyHint approves nothing */
     BTZ_SWITCH_SHOW_ARGUMENTS,      /* a dialog shows name and arguments, not the title alone */
     BTZ_SWITCH_EXACT_GRANTS,        /* "always allow" means this tool with this definition */
+    BTZ_SWITCH_HASH_LONG_NAMES,     /* a tool's name that is cut stays apart from all others */
+    BTZ_SWITCH_SEPARATE_NAMESPACES, /* labels that read alike in tool names are told apart */
+    BTZ_SWITCH_KEY_BY_ORIGIN,       /* servers are known by their origin, not by display name */
+    BTZ_SWITCH_PIN_SERVERS,         /* who had a display name keeps it when it is given up */
+    BTZ_SWITCH_APPROVED_CALLS, /* a call goes out only under the definition that was approved */
+    BTZ_SWITCH_CONFINE_NAMES,  /* a file that is fetched never names its own place on the disk */
     BTZ_SWITCH_COUNT
 };
 /* "client.validate_arguments"; NULL past the end. */
@@ -131,9 +137,12 @@ int btz_stage_new(struct btz_lab *lab, const struct btz_scenario *scenario, enum
 int btz_stage_new_plain(struct btz_lab *lab, const struct btz_str *servers, size_t server_count,
                         uint64_t seed, struct btz_stage **out, struct btz_err *err) BTZ_WARN_UNUSED;
 void btz_stage_free(struct btz_stage *stage);
+/* The profile that scripts of servers see as ctx.safe; before this is called everything is safe. */
+void btz_stage_set_profile(struct btz_stage *stage, const struct btz_host_profile *profile);
 
 /* Servers of this stage, in the order of the card. `label` is the configured name that the model
- * may see (the attacker's is drawn from neutral names by seed). */
+ * may see (the attacker's is drawn from neutral names by seed); two servers may have the same one.
+ * `id` is where a server comes from, whatever it calls itself: no two have the same. */
 struct btz_stage_server {
     struct btz_str id;
     struct btz_str label;
@@ -193,6 +202,14 @@ struct btz_stage_progress {
  * values handed out earlier stay valid. */
 int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progress, bool *changed,
                       struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* How a server gives its lists, if the setting says so; 0 = as servers usually do. `ttl_ms` is the
+ * caching hint of the modern era. */
+struct btz_stage_lists {
+    size_t page_size;
+    int64_t ttl_ms;
+};
+struct btz_stage_lists btz_stage_lists(const struct btz_stage *stage, size_t server);
 
 /* Whether a fragment of this arm is still to come (`since`). */
 bool btz_stage_is_early(const struct btz_stage *stage);

@@ -39,6 +39,12 @@ static const struct {
     [BTZ_SWITCH_DISTRUST_HINTS] = {"approver.distrust_hints", true},
     [BTZ_SWITCH_SHOW_ARGUMENTS] = {"approver.show_arguments", false},
     [BTZ_SWITCH_EXACT_GRANTS] = {"approver.exact_grants", false},
+    [BTZ_SWITCH_HASH_LONG_NAMES] = {"names.hash_long", false},
+    [BTZ_SWITCH_SEPARATE_NAMESPACES] = {"names.separate_namespaces", false},
+    [BTZ_SWITCH_KEY_BY_ORIGIN] = {"servers.key_by_origin", false},
+    [BTZ_SWITCH_PIN_SERVERS] = {"servers.pin_names", false},
+    [BTZ_SWITCH_APPROVED_CALLS] = {"cache.approved_calls", false},
+    [BTZ_SWITCH_CONFINE_NAMES] = {"server.confine_names", false},
 };
 
 const char *btz_approver_name(enum btz_approver which)

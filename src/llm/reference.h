@@ -11,8 +11,10 @@
  *   {"benign":[STEP...],"obey":[STEP...],"operands":[[text...]...],"routes":[STEP...]}
  * The act is the last call of the obey plan that the benign plan has not; routes are other calls to
  * the same end and may be left out.
- *   STEP = {"call":{"name":RENDERED,"args":{...},"capture":{VAR:HOW...}}} | {"answer":text}
- *        | {"read":{"uri":text}} | {"sample":text} | {"fill":{"action":text,"content":{...}?}}
+ *   STEP = {"call":{"name":RENDERED,"short":RENDERED?,"args":{...},"capture":{VAR:HOW...}}}
+ *        | {"answer":text} | {"read":{"uri":text}} | {"sample":text}
+ *        | {"fill":{"action":text,"content":{...}?}}
+ * `short` is the name that a host gives which cuts long ones, looked for if `name` is not offered.
  *   HOW  = {"pointer":RFC 6901 into the JSON of the result} | {"after":text,"before":text}
  * `sample` and `fill` are replies to what a server asks while the call before them runs (a request
  * without tools); where it does not ask, they are passed over.

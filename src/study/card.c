@@ -23,18 +23,12 @@ static void set_hash(struct btz_arena *arena, struct btz_json *object, const cha
     btz_json_set_strz(arena, object, key, btz_hash_hex(&hash, hex));
 }
 
-static struct btz_json *model_card(struct btz_study *study, size_t index)
+struct btz_json *card_of_model(struct btz_arena *arena, const struct btz_study_model *m)
 {
-    const struct btz_study_model *m = &study->options.models[index];
-    struct btz_arena *arena = study->arena;
     struct btz_json *out = btz_json_new_object(arena);
 
     btz_json_set_str(arena, out, "reference", m->model.reference);
     btz_json_set_str(arena, out, "id", m->model.id);
-    btz_json_set_strz(arena, out, "actions", m->json_actions ? "json" : "native");
-    btz_json_set_int(arena, out, "max_tokens", model_max_tokens(study, index));
-    btz_json_set_int(arena, out, "in_flight", model_in_flight(study, index));
-    btz_json_set_int(arena, out, "request_timeout", model_timeout_us(study, index) / 1000000);
     if (m->model.kind != BTZ_LLM_MODEL_REF) {
         btz_json_set_str(arena, out, "url", m->model.url);
     }
@@ -48,6 +42,19 @@ static struct btz_json *model_card(struct btz_study *study, size_t index)
         btz_json_set_str(arena, out, "server_version", m->model.local.server_version);
         btz_json_set_str(arena, out, "license", m->model.local.license);
     }
+    return out;
+}
+
+static struct btz_json *model_card(struct btz_study *study, size_t index)
+{
+    const struct btz_study_model *m = &study->options.models[index];
+    struct btz_arena *arena = study->arena;
+    struct btz_json *out = card_of_model(arena, m);
+
+    btz_json_set_strz(arena, out, "actions", m->json_actions ? "json" : "native");
+    btz_json_set_int(arena, out, "max_tokens", model_max_tokens(study, index));
+    btz_json_set_int(arena, out, "in_flight", model_in_flight(study, index));
+    btz_json_set_int(arena, out, "request_timeout", model_timeout_us(study, index) / 1000000);
     return out;
 }
 
@@ -98,6 +105,7 @@ static void set_axes(struct btz_study *study, struct btz_json *card)
     for (size_t i = 0; i < o->arch_count; i++) {
         btz_json_push(arena, archs, btz_json_new_strz(arena, btz_arch_name(o->archs[i])));
     }
+    btz_json_setz(arena, card, "defences", texts(arena, o->defences, o->defence_count));
     btz_json_setz(arena, card, "arms", arms);
     btz_json_setz(arena, card, "revisions", revisions);
     btz_json_setz(arena, card, "architectures", archs);
@@ -120,6 +128,7 @@ struct btz_str card_write(struct btz_study *study)
     struct btz_arena *arena = study->arena;
     struct btz_json *card = btz_json_new_object(arena);
     struct btz_json *models = btz_json_new_array(arena);
+    struct btz_json *guard;
 
     btz_json_set_strz(arena, card, "version", BTZ_VERSION);
     btz_json_set_str(arena, card, "study", o->name);
@@ -143,6 +152,9 @@ struct btz_str card_write(struct btz_study *study)
         btz_json_push(arena, models, model_card(study, i));
     }
     btz_json_setz(arena, card, "models", models);
+    if ((guard = defences_card(study))) {
+        btz_json_setz(arena, card, "guard", guard);
+    }
     btz_json_setz(arena, card, "only_attacks", texts(arena, o->attacks, o->attack_count));
     btz_json_setz(arena, card, "only_variants", texts(arena, o->variants, o->variant_count));
     btz_json_setz(arena, card, "only_surfaces", texts(arena, o->surfaces, o->surface_count));
@@ -186,6 +198,19 @@ int btz_study_models_of(struct btz_arena *arena, struct btz_str provenance, stru
         (*out)[i] = btz_json_str(btz_json_getz(btz_json_at(models, i), "reference"));
     }
     return BTZ_OK;
+}
+
+int btz_study_guard_of(struct btz_arena *arena, struct btz_str provenance, struct btz_str *out,
+                       struct btz_err *err)
+{
+    const struct btz_json *card = NULL;
+    int rc = btz_json_parse(arena, provenance, NULL, &card, err);
+
+    if (rc == BTZ_OK) {
+        *out = btz_json_str(
+            btz_json_getz(btz_json_getz(btz_json_getz(card, "guard"), "model"), "reference"));
+    }
+    return rc;
 }
 
 static int unusable(struct btz_err *err)
@@ -281,11 +306,14 @@ static int read_models(struct btz_study *study, const struct btz_json *models, s
     return BTZ_OK;
 }
 
-int card_read(struct btz_study *study, struct btz_str text, struct btz_err *err)
+int card_read(struct btz_study *study, struct btz_str text, const struct btz_json **out,
+              struct btz_err *err)
 {
     struct btz_study_options *o = &study->options;
     const struct btz_json *card = NULL;
     int rc = btz_json_parse(study->arena, text, NULL, &card, err);
+
+    *out = card;
 
     if (rc == BTZ_OK) {
         rc = read_numbers(o, card, err);
@@ -312,6 +340,7 @@ int card_read(struct btz_study *study, struct btz_str text, struct btz_err *err)
     }
     o->name = btz_json_str(btz_json_getz(card, "study"));
     o->host_profile = btz_json_str(btz_json_getz(card, "host_profile"));
+    o->defences = read_texts(study, btz_json_getz(card, "defences"), &o->defence_count);
     o->attacks = read_texts(study, btz_json_getz(card, "only_attacks"), &o->attack_count);
     o->variants = read_texts(study, btz_json_getz(card, "only_variants"), &o->variant_count);
     o->surfaces = read_texts(study, btz_json_getz(card, "only_surfaces"), &o->surface_count);

@@ -76,7 +76,7 @@ static void keep_verdicts(struct btz_arena *arena, const struct btz_trial_record
     /* An effect from before a fault is the oracle's word all the same. */
     bool judged = record->outcome != BTZ_OUTCOME_FAULT;
 
-    out->verdicts = btz_arena_array(arena, 3, sizeof(*out->verdicts));
+    out->verdicts = btz_arena_array(arena, 5, sizeof(*out->verdicts));
     out->verdict_count = 2;
     out->verdicts[0] = (struct btz_store_verdict){
         .source = BTZ_STR("oracle"),
@@ -112,6 +112,92 @@ static void keep_verdicts(struct btz_arena *arena, const struct btz_trial_record
             .effect_event = ordinal_of(record->last_effect_event),
             .json = BTZ_STR("{}"),
         };
+    }
+}
+
+static void add_int(struct btz_arena *arena, struct btz_json *object, const char *key, int64_t n)
+{
+    btz_json_set_int(arena, object, key, n);
+}
+
+/* What the defence did, and beside it what it cost, which another run of the same trial would find
+ * otherwise. */
+static void keep_guarding(struct btz_arena *arena, const struct btz_trial_record *record,
+                          struct btz_store_trial *out)
+{
+    const struct btz_guarding *g = &record->guarding;
+    struct btz_json *counts = btz_json_new_object(arena);
+    struct btz_json *cost = btz_json_new_object(arena);
+
+    add_int(arena, counts, "scans", g->scans);
+    add_int(arena, counts, "detected", g->detected);
+    add_int(arena, counts, "blocked", g->blocked);
+    add_int(arena, counts, "undecided", g->undecided);
+    add_int(arena, counts, "failed", g->failed);
+    add_int(arena, cost, "took_us", g->took_us);
+    add_int(arena, cost, "requests", g->requests);
+    add_int(arena, cost, "cached", g->cached);
+    add_int(arena, cost, "input_tokens", g->input_tokens);
+    add_int(arena, cost, "output_tokens", g->output_tokens);
+    out->verdicts[out->verdict_count++] =
+        (struct btz_store_verdict){.source = BTZ_STR("defence"),
+                                   .name = BTZ_STR("counts"),
+                                   .version = BTZ_STR("1"),
+                                   .success = g->blocked ? BTZ_STORE_YES : BTZ_STORE_NO,
+                                   .act_event = -1,
+                                   .effect_event = -1,
+                                   .json = btz_json_text(arena, counts)};
+    out->verdicts[out->verdict_count++] =
+        (struct btz_store_verdict){.source = BTZ_STR("defence"),
+                                   .name = BTZ_STR("cost"),
+                                   .version = BTZ_STR("1"),
+                                   .success = BTZ_STORE_UNKNOWN,
+                                   .act_event = -1,
+                                   .effect_event = -1,
+                                   .json = btz_json_text(arena, cost)};
+}
+
+/* The weightiest rule stands for a text; a guard model has none. */
+static void name_rule(const struct btz_json *scan, struct btz_store_finding *out)
+{
+    const struct btz_json *findings = btz_json_getz(scan, "findings");
+    int64_t most = 0;
+
+    out->rule = BTZ_STR("");
+    out->severity = BTZ_STR("");
+    for (size_t i = 0; i < btz_json_count(findings); i++) {
+        const struct btz_json *f = btz_json_at(findings, i);
+        int64_t weight = 0;
+
+        if (btz_json_int64(btz_json_getz(f, "weight"), &weight) && weight > most) {
+            most = weight;
+            out->rule = btz_json_str(btz_json_getz(f, "rule"));
+            out->severity = btz_json_str(btz_json_getz(f, "severity"));
+        }
+    }
+}
+
+/* One a text about which the defence had something to say. */
+static void keep_findings(struct btz_arena *arena, const struct btz_trial_record *record,
+                          struct btz_store_trial *out)
+{
+    out->findings = btz_arena_array(arena, record->event_count, sizeof(*out->findings));
+    for (size_t i = 0; i < record->event_count; i++) {
+        const struct btz_event *e = &record->events[i];
+        const struct btz_json *scan = NULL;
+        struct btz_store_finding *f = &out->findings[out->finding_count];
+        struct btz_err err;
+
+        if (e->layer != BTZ_LAYER_GUARD ||
+            btz_json_parse(arena, e->payload, NULL, &scan, &err) != BTZ_OK) {
+            continue;
+        }
+        *f = (struct btz_store_finding){.stage = btz_json_str(btz_json_getz(scan, "target")),
+                                        .action = btz_json_str(btz_json_getz(scan, "action")),
+                                        .event = (int32_t)i,
+                                        .json = e->payload};
+        name_rule(scan, f);
+        out->finding_count++;
     }
 }
 
@@ -173,4 +259,8 @@ void btz_study_keep(struct btz_arena *arena, const struct btz_trial_record *reco
     keep_events(arena, record, out);
     keep_exchanges(arena, record, out);
     keep_verdicts(arena, record, out);
+    if (record->guarding.on) {
+        keep_guarding(arena, record, out);
+        keep_findings(arena, record, out);
+    }
 }

@@ -46,7 +46,7 @@ static void add_cell(struct btz_study *study, struct btz_store_cell *planned, st
     *p = (struct btz_store_cell){
         .model = study->options.models[cell.model].model.reference,
         .architecture = btz_str_of(btz_arch_name(cell.arch)),
-        .defence = BTZ_STR("none"),
+        .defence = study->options.defences[cell.defence],
         .revision = btz_str_of(btz_mcp_revision_text(cell.revision)),
         .host_profile = study->options.host_profile,
         .surface = s->surface,
@@ -68,7 +68,17 @@ static bool has_arm(const struct btz_study *study, enum btz_arm arm)
     return study->options.arms == 0 || study->options.arms >> arm & 1;
 }
 
-/* The cells of one scenario and repetition: by arm, revision and architecture, models in turn. */
+static void add_models(struct btz_study *study, struct btz_store_cell *planned, struct cell cell)
+{
+    for (cell.defence = 0; cell.defence < study->options.defence_count; cell.defence++) {
+        for (cell.model = 0; cell.model < study->options.model_count; cell.model++) {
+            add_cell(study, planned, cell);
+        }
+    }
+}
+
+/* The cells of one scenario and repetition: by arm, revision, architecture and defence, models in
+ * turn. */
 static void add_cells(struct btz_study *study, struct btz_store_cell *planned, struct cell cell)
 {
     const struct btz_study_options *o = &study->options;
@@ -79,9 +89,7 @@ static void add_cells(struct btz_study *study, struct btz_store_cell *planned, s
             cell.revision = o->revisions[r];
             for (size_t a = 0; a < o->arch_count; a++) {
                 cell.arch = o->archs[a];
-                for (cell.model = 0; cell.model < o->model_count; cell.model++) {
-                    add_cell(study, planned, cell);
-                }
+                add_models(study, planned, cell);
             }
         }
     }
@@ -100,7 +108,8 @@ static size_t count_cells(const struct btz_study *study)
     for (int arm = BTZ_ARM_ATTACK; arm <= BTZ_ARM_BENIGN; arm++) {
         arms += has_arm(study, (enum btz_arm)arm);
     }
-    return scenarios * arms * o->repetitions * o->model_count * o->arch_count * o->revision_count;
+    return scenarios * arms * o->repetitions * o->model_count * o->arch_count * o->revision_count *
+           o->defence_count;
 }
 
 int plan_cells(struct btz_study *study, struct btz_store_cell **planned, struct btz_err *err)

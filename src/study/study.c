@@ -96,7 +96,8 @@ static int make_runners(struct btz_study *study, struct btz_err *err)
     study->next = btz_arena_array(study->arena, o->model_count, sizeof(*study->next));
     study->runners = btz_arena_array(study->arena, o->model_count, sizeof(*study->runners));
     study->retries = btz_arena_array(study->arena, study->cell_count + 1, sizeof(*study->retries));
-    if ((rc = btz_drive_new(&study->drive, err)) != BTZ_OK) {
+    if ((rc = btz_drive_new(&study->drive, err)) != BTZ_OK ||
+        (rc = defences_open(study, err)) != BTZ_OK) {
         return rc;
     }
     for (size_t i = 0; i < o->model_count; i++) {
@@ -104,7 +105,8 @@ static int make_runners(struct btz_study *study, struct btz_err *err)
                                             .key = &o->models[i].key,
                                             .in_flight = model_in_flight(study, i),
                                             .seed = o->seed,
-                                            .attempt_timeout_us = model_timeout_us(study, i)};
+                                            .attempt_timeout_us = model_timeout_us(study, i),
+                                            .guard = study->guard};
 
         if ((rc = btz_runner_new(study->drive, &runner, &study->runners[i], err)) != BTZ_OK) {
             return rc;
@@ -113,7 +115,7 @@ static int make_runners(struct btz_study *study, struct btz_err *err)
     return BTZ_OK;
 }
 
-static int check_options(const struct btz_study *study, struct btz_err *err)
+static int check_options(struct btz_study *study, struct btz_err *err)
 {
     const struct btz_study_options *o = &study->options;
 
@@ -132,7 +134,7 @@ static int check_options(const struct btz_study *study, struct btz_err *err)
         return btz_err_set(err, BTZ_EUSAGE,
                            "at least one repetition, architecture and revision are needed");
     }
-    return BTZ_OK;
+    return defences_parse(study, err);
 }
 
 int btz_study_new(const struct btz_study_options *options, struct btz_study **out,
@@ -206,11 +208,12 @@ int btz_study_resume(const struct btz_study_options *options, const struct btz_s
 {
     struct btz_study *study = new_study(options);
     struct btz_store_cell *planned = NULL;
-    struct btz_str card;
-    int rc = btz_store_provenance(options->store, run->no, study->arena, &card, err);
+    struct btz_str text;
+    const struct btz_json *card = NULL;
+    int rc = btz_store_provenance(options->store, run->no, study->arena, &text, err);
 
     if (rc == BTZ_OK) {
-        rc = card_read(study, card, err);
+        rc = card_read(study, text, &card, err);
     }
     if (rc == BTZ_OK) {
         rc = check_options(study, err);
@@ -229,6 +232,9 @@ int btz_study_resume(const struct btz_study_options *options, const struct btz_s
     }
     if (rc == BTZ_OK) {
         rc = make_runners(study, err);
+    }
+    if (rc == BTZ_OK) {
+        rc = defences_check(study, card, err);
     }
     if (rc == BTZ_OK) {
         rc = btz_store_run_attach(options->store, run->no, err);
@@ -252,6 +258,7 @@ void btz_study_free(struct btz_study *study)
     for (size_t i = 0; study->runners && i < study->options.model_count; i++) {
         btz_runner_free(study->runners[i]);
     }
+    defences_close(study);
     btz_drive_free(study->drive);
     btz_arena_free(study->arena);
     free(study);
@@ -313,6 +320,7 @@ static int start_cell(struct btz_study *study, struct cell *cell, struct btz_err
         .carrier = o->carrier,
         .profile = study->profile,
         .arch = cell->arch,
+        .defence = study->defences[cell->defence],
         .json_actions = o->models[cell->model].json_actions,
         .temperature = 0,
         .max_tokens = model_max_tokens(study, cell->model),

@@ -43,6 +43,9 @@ struct btz_study_options {
     struct btz_str host_profile; /* name */
     const enum btz_arch *archs;  /* at least one, none twice */
     size_t arch_count;
+    const struct btz_str *defences; /* names (btz_defence_named), none twice; none at all = "none" */
+    size_t defence_count;
+    const struct btz_study_model *guard; /* of defences that ask a guard model; else NULL */
     unsigned arms; /* a bit 1 << enum btz_arm each; 0 = all */
     /* Filters; empty = all. */
     const struct btz_str *attacks, *variants, *surfaces;
@@ -60,9 +63,9 @@ int btz_study_new(const struct btz_study_options *options, struct btz_study **ou
                   struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* Goes on with a run: everything but lab, store, models (in the order of the card; how they act and
- * their max_tokens are the card's) and command comes from the provenance card; in_flight and
- * request_timeout_us only where the caller has 0. BTZ_EDENIED if pack or prompts are not those of
- * the run. */
+ * their max_tokens are the card's), guard and command comes from the provenance card; in_flight and
+ * request_timeout_us only where the caller has 0. BTZ_EDENIED if packs, prompts or the guard's rules
+ * are not those of the run. */
 int btz_study_resume(const struct btz_study_options *options, const struct btz_store_run *run,
                      struct btz_study **out, struct btz_err *err) BTZ_WARN_UNUSED;
 
@@ -94,6 +97,10 @@ void btz_study_status(const struct btz_study *study, struct btz_study_status *ou
 /* References of the models of a provenance card, in order, in `arena`. */
 int btz_study_models_of(struct btz_arena *arena, struct btz_str provenance, struct btz_str **out,
                         size_t *count, struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* Reference of the guard model of a provenance card, in `arena`; empty if it has none. */
+int btz_study_guard_of(struct btz_arena *arena, struct btz_str provenance, struct btz_str *out,
+                       struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* Seed of a cell's world: study seed, scenario and repetition, nothing else, so that models,
  * defences and oracles meet the same worlds. */

@@ -58,7 +58,7 @@ void carry_client_event(struct btz_trial *trial, struct conn *conn,
     case BTZ_MCP_CLIENT_ASKED:
     case BTZ_MCP_CLIENT_ASK_CANCELLED:
     case BTZ_MCP_CLIENT_INPUT:
-        ask_take(trial, conn, event);
+        query_take(trial, conn, event);
         break;
     default:
         break;
@@ -180,7 +180,7 @@ static struct btz_mcp_client_options client_options(struct btz_trial *trial)
         .revision = modern ? BTZ_MCP_REVISION_NONE : trial->options.revision,
         .name = BTZ_STR("bartizan"),
         .version = BTZ_STR(BTZ_VERSION),
-        .capabilities = ask_capabilities(trial),
+        .capabilities = query_capabilities(trial),
         .max_rounds = MAX_ROUNDS,
     };
 
@@ -211,7 +211,8 @@ static bool over_http(const struct btz_trial *trial)
 static int open_lines(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
     struct btz_mcp_client_options client = client_options(trial);
-    struct btz_mcp_server_options server = {.page_size = 100};
+    struct btz_stage_lists lists = btz_stage_lists(trial->stage, conn->index);
+    struct btz_mcp_server_options server = {.page_size = lists.page_size, .ttl_ms = lists.ttl_ms};
     struct btz_mcp_catalogue catalogue = btz_stage_catalogue(trial->arena, conn->server);
     int rc;
 

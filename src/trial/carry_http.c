@@ -221,6 +221,7 @@ static int make_link(struct btz_trial *trial, struct conn *conn,
     const bool *safe = trial->options.profile.safe;
     /* 2024-11-05 knows no other transport over HTTP. */
     bool old = trial->options.revision == BTZ_MCP_2024_11_05;
+    struct btz_stage_lists lists = btz_stage_lists(trial->stage, conn->index);
     struct btz_http_link_options options = {
         .pump = trial->options.carrier == BTZ_CARRIER_HTTP ? BTZ_HTTP_SOCKET : BTZ_HTTP_MEMORY,
         .client = {.host = BTZ_STR("localhost"),
@@ -231,7 +232,7 @@ static int make_link(struct btz_trial *trial, struct conn *conn,
                    .client = *client,
                    .authorization = authorization,
                    .accept_any_stream = !safe[BTZ_SWITCH_MATCH_STREAMS]},
-        .server = {.server = {.page_size = 100},
+        .server = {.server = {.page_size = lists.page_size, .ttl_ms = lists.ttl_ms},
                    .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS]},
                    .id_secret = id_secret(trial, conn),
                    .keepalive_us = -1,

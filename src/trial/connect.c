@@ -37,7 +37,7 @@ static void name_failure(struct conn *conn)
 
 int conn_go_on(struct btz_trial *trial, struct conn *conn, const char *what, struct btz_err *err)
 {
-    int rc = ask_settle(trial, conn, err);
+    int rc = query_settle(trial, conn, err);
 
     if (rc == BTZ_EAGAIN) {
         return rc; /* the model is asked first */
@@ -62,7 +62,7 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
     conn->failure = BTZ_STR_NONE;
     conn->fault = BTZ_MCP_FAULT_NONE;
     conn->tampered = conn->held_back = false;
-    conn->questions = NULL;
+    conn->queries = NULL;
     conn->inputs = NULL;
     trial->requests++;
     rc = carry_settle(trial, conn, err);
@@ -150,6 +150,11 @@ static void note_approvals(struct btz_trial *trial, struct conn *conn)
     }
 }
 
+bool conn_is_fresh(const struct btz_trial *trial, unsigned stored, int64_t ttl_ms)
+{
+    return (int64_t)(trial->requests - stored) * MINUTE_MS < ttl_ms;
+}
+
 /* Caching hints (2026-07-28, "Caching"): a fresh list is not asked for again. `private` ones stay
  * with their authorization context; the switch cache.private_only treats all as private. */
 static struct cached_list *cached(struct btz_trial *trial, const struct conn *conn)
@@ -159,7 +164,7 @@ static struct cached_list *cached(struct btz_trial *trial, const struct conn *co
         bool shared = list->is_public && !trial->options.profile.safe[BTZ_SWITCH_PRIVATE_CACHE];
 
         if (btz_str_eq(list->server, conn->server->id) && (mine || shared) &&
-            (int64_t)(trial->requests - list->stored) * MINUTE_MS < list->ttl_ms) {
+            conn_is_fresh(trial, list->stored, list->ttl_ms)) {
             return list;
         }
     }
@@ -232,6 +237,7 @@ static int list_tools(struct btz_trial *trial, struct conn *conn, struct btz_err
     conn->tampered_list = conn->tampered;
     note_approvals(trial, conn);
     cache_store(trial, conn);
+    approve_list(trial, conn);
     return BTZ_OK;
 }
 
@@ -303,6 +309,7 @@ int host_lists_changed(struct btz_trial *trial, struct btz_err *err)
             return rc;
         }
     }
+    names_build(trial);
     commands_build(trial);
     return BTZ_OK;
 }
@@ -327,6 +334,7 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
             return rc;
         }
     }
+    names_build(trial);
     commands_build(trial);
     return BTZ_OK;
 }

@@ -102,8 +102,9 @@ static bool result_is_valid(struct btz_trial *trial, const struct shown_tool *to
 }
 
 /* Puts an answer into the record: the raw result of the server, then what the model sees. */
-static void record_result(struct btz_trial *trial, const struct shown_tool *tool, int64_t call,
-                          const struct btz_json *result, bool blocked, struct btz_str text)
+static struct btz_json *record_result(struct btz_trial *trial, const struct shown_tool *tool,
+                                      int64_t call, const struct btz_json *result, bool blocked,
+                                      struct btz_str text)
 {
     struct btz_json *shown = btz_json_new_object(trial->arena);
     struct btz_json *note;
@@ -127,6 +128,7 @@ static void record_result(struct btz_trial *trial, const struct shown_tool *tool
     if (btz_json_getz(result, "structuredContent")) {
         btz_json_setz(trial->arena, note, "structured", btz_json_getz(result, "structuredContent"));
     }
+    return note;
 }
 
 static int64_t record_call(struct btz_trial *trial, const struct shown_tool *tool,
@@ -159,6 +161,9 @@ static void take_result(struct btz_trial *trial, const struct shown_tool *tool, 
 {
     struct conn *conn = tool->conn;
     struct btz_str why = BTZ_STR_NONE;
+    struct btz_str raw;
+    struct btz_json *note;
+    bool withheld;
 
     trial->side.tool = NULL;
     if (!conn->answer) {
@@ -169,11 +174,15 @@ static void take_result(struct btz_trial *trial, const struct shown_tool *tool, 
     } else {
         *text = render_result(trial, conn, conn->answer);
     }
-    record_result(trial, tool, call, why.len ? NULL : conn->answer, why.len > 0, *text);
+    withheld = !why.len && defend_answer(trial, BTZ_GUARD_RESULT, conn, tool->tool, text);
+    note =
+        record_result(trial, tool, call, why.len ? NULL : conn->answer, why.len || withheld, *text);
     trial->attacker_calls += conn->server->attacker ? 1 : 0;
     trial_trigger(trial, "result", conn->server->id, tool->tool);
-    observe_text(trial, SOURCE_RESULT, conn->server->id, tool->tool,
-                 conn->answer ? btz_json_text(trial->arena, conn->answer) : BTZ_STR_NONE, *text);
+    raw = conn->answer ? btz_json_text(trial->arena, conn->answer) : BTZ_STR_NONE;
+    if (!ask_settles(trial, note, SOURCE_RESULT, raw)) {
+        observe_text(trial, SOURCE_RESULT, conn->server->id, tool->tool, raw, *text);
+    }
 }
 
 int host_call(struct btz_trial *trial, const struct shown_tool *tool,
@@ -191,11 +200,14 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
     if (denied(trial, tool)) {
         why = BTZ_STR("a rule of the host blocks this call");
     }
+    if (!why.len && !approve_call(trial, tool, call)) {
+        why = BTZ_STR("its definition is not the one that was approved");
+    }
     if (why.len || !arguments_are_valid(trial, tool, arguments, &why) ||
-        !approve_call(trial, tool, arguments, &why)) {
+        !consent_call(trial, tool, arguments, &why)) {
         trial->blocked_by_client = true;
         *text = btz_arena_printf(trial->arena, "Error: call not made: %.*s", BTZ_FMT(why));
-        record_result(trial, tool, call, NULL, true, *text);
+        (void)record_result(trial, tool, call, NULL, true, *text);
         return BTZ_OK;
     }
     conn->call_event = (uint64_t)call;
@@ -230,7 +242,8 @@ static struct conn *owner_of(struct btz_trial *trial, struct btz_str uri)
         }
     }
     for (size_t i = 0; i < trial->conn_count; i++) {
-        for (size_t r = 0; r < btz_json_count(trial->conns[i].resources); r++) {
+        for (size_t r = 0;
+             !trial->conns[i].left_out && r < btz_json_count(trial->conns[i].resources); r++) {
             const struct btz_json *item = btz_json_at(trial->conns[i].resources, r);
 
             if (btz_str_eq(btz_json_str(btz_json_getz(item, "uri")), uri)) {
@@ -245,6 +258,7 @@ int host_read(struct btz_trial *trial, struct btz_str uri, struct btz_str *text,
               struct btz_err *err)
 {
     struct conn *conn = owner_of(trial, uri);
+    struct btz_str raw = BTZ_STR_NONE;
     struct btz_json *payload = btz_json_new_object(trial->arena);
     struct btz_json *note;
     int64_t id;
@@ -265,10 +279,9 @@ int host_read(struct btz_trial *trial, struct btz_str uri, struct btz_str *text,
         failed = !conn->answer;
         *text = failed ? btz_arena_printf(trial->arena, "Error: %.*s", BTZ_FMT(conn->failure))
                        : render_result(trial, conn, conn->answer);
+        failed |= defend_answer(trial, BTZ_GUARD_RESOURCE, conn, uri, text);
         trial_trigger(trial, "resource", conn->server->id, uri);
-        observe_text(trial, SOURCE_RESOURCE, conn->server->id, uri,
-                     conn->answer ? btz_json_text(trial->arena, conn->answer) : BTZ_STR_NONE,
-                     *text);
+        raw = conn->answer ? btz_json_text(trial->arena, conn->answer) : BTZ_STR_NONE;
     }
     note = trial_note(trial, id, "read");
     btz_json_set_str(trial->arena, note, "server", conn ? conn->server->id : BTZ_STR(""));
@@ -279,5 +292,8 @@ int host_read(struct btz_trial *trial, struct btz_str uri, struct btz_str *text,
     btz_json_set_int(trial->arena, payload, "call", id);
     btz_json_set_str(trial->arena, payload, "text", *text);
     trial_event_json(trial, BTZ_LAYER_HOST, "result", true, payload);
+    if (conn && !ask_settles(trial, note, SOURCE_RESOURCE, raw)) {
+        observe_text(trial, SOURCE_RESOURCE, conn->server->id, uri, raw, *text);
+    }
     return BTZ_OK;
 }

@@ -66,6 +66,15 @@ static void add_user_turn(struct btz_trial *trial)
     id = trial_event_json(trial, BTZ_LAYER_HOST, "user", true, payload);
     note = trial_note(trial, id, "user");
     btz_json_set_str(trial->arena, note, "text", text);
+    if (btz_str_is(btz_json_str(btz_json_getz(trigger, "on")), "turn")) {
+        (void)btz_json_int64(btz_json_getz(trigger, "nth"), &nth);
+        trial->triggered |= (int64_t)trial->turn_index + 1 >= nth;
+    }
+    observe_turn(trial, trial->turn_index, text); /* it was delivered, blocked or not */
+    defend_turn(trial, text);
+    if (trial->done) {
+        return;
+    }
     if (command_run(trial, typed, &taken, &err) != BTZ_OK) {
         harness_fault(trial, &err);
         return;
@@ -75,11 +84,7 @@ static void add_user_turn(struct btz_trial *trial)
     } else if (extra.len) {
         add_message(trial, "user", extra); /* it is no argument of the command */
     }
-    observe_turn(trial, trial->turn_index, text);
-    if (btz_str_is(btz_json_str(btz_json_getz(trigger, "on")), "turn")) {
-        (void)btz_json_int64(btz_json_getz(trigger, "nth"), &nth);
-        trial->triggered |= (int64_t)trial->turn_index + 1 >= nth;
-    }
+    observe_turn(trial, trial->turn_index, text); /* the command may have cleared all */
 }
 
 /* Definitions and instructions as they are now. A trigger that waits for one is not met while the
@@ -94,7 +99,7 @@ static void note_definitions(struct btz_trial *trial)
     for (size_t i = 0; !btz_stage_is_early(trial->stage) && i < trial->conn_count; i++) {
         struct conn *conn = &trial->conns[i];
 
-        if (server.len && !btz_str_eq(server, conn->server->id)) {
+        if (conn->left_out || (server.len && !btz_str_eq(server, conn->server->id))) {
             continue;
         }
         if (btz_str_is(on, "instructions") && conn->instructions.len) {
@@ -115,22 +120,47 @@ void loop_open(struct btz_trial *trial)
 {
     struct btz_str system = btz_str_of(render_system_text);
     struct btz_str context;
+    bool waits;
 
     trial->talk_note = btz_json_count(trial->trajectory);
     loop_part(trial, btz_llm_part_settings(trial->arena, trial->options.temperature,
                                            trial->options.max_tokens, trial->options.model_seed,
                                            trial->options.json_actions));
     loop_part(trial, render_tools(trial));
-    trial_event(trial, BTZ_LAYER_HOST, "tools", true, trial->parts[BTZ_LLM_PART_TOOLS]);
+    waits = trial->definitions_asked > 0;
+    if (!waits) {
+        trial_event(trial, BTZ_LAYER_HOST, "tools", true, trial->parts[BTZ_LLM_PART_TOOLS]);
+    }
     show_text(trial, "system", system);
     add_message(trial, "system", system);
     context = render_context(trial, trial->parts[BTZ_LLM_PART_TOOLS]);
     trial->context = context;
+    trial->context_part = context.len ? trial->part_count : 0;
     if (context.len) {
-        show_text(trial, "context", context);
+        if (!waits) {
+            show_text(trial, "context", context);
+        }
         add_message(trial, "user", context);
     }
     note_definitions(trial);
+}
+
+/* The definitions that a guard model was asked about are judged: what they stand in is made anew.
+ * It was not sent yet; requests before it keep their own list. */
+void loop_offer(struct btz_trial *trial)
+{
+    struct btz_str *parts = btz_arena_array(trial->arena, trial->part_cap, sizeof(*parts));
+
+    memcpy(parts, trial->parts, trial->part_count * sizeof(*parts));
+    trial->parts = parts;
+    parts[BTZ_LLM_PART_TOOLS] = render_tools(trial);
+    trial_event(trial, BTZ_LAYER_HOST, "tools", true, parts[BTZ_LLM_PART_TOOLS]);
+    trial->context = render_context(trial, parts[BTZ_LLM_PART_TOOLS]);
+    if (trial->context_part) {
+        show_text(trial, "context", trial->context);
+        parts[trial->context_part] = btz_llm_part_message(trial->arena, "user", trial->context);
+    }
+    observe_definitions(trial);
 }
 
 void loop_start(struct btz_trial *trial)
@@ -152,7 +182,10 @@ void loop_lists_changed(struct btz_trial *trial)
     struct btz_str context = render_context(trial, trial->parts[BTZ_LLM_PART_TOOLS]);
 
     if (context.len && !btz_str_eq(context, trial->context)) {
-        show_text(trial, "context", context);
+        if (!trial->definitions_asked) {
+            show_text(trial, "context", context);
+        }
+        trial->context_part = trial->part_count;
         add_message(trial, "user", context);
     }
     trial->context = context;
@@ -325,7 +358,7 @@ static void side_reply(struct btz_trial *trial, const struct btz_llm_reply *repl
     struct batch *batch = &trial->batch;
     struct btz_str text = BTZ_STR_NONE;
     struct btz_err err;
-    int rc = ask_replied(trial, reply, &err);
+    int rc = query_replied(trial, reply, &err);
 
     if (rc == BTZ_OK) {
         rc = host_call_on(trial, &text, &err);

@@ -99,25 +99,29 @@ static bool at_is(const struct btz_fragment *fragment, const char *key, struct b
     return btz_str_eq(want, value) || btz_str_is(want, "*");
 }
 
-/* The addressed field of a definition: "description" or "inputSchema.properties.path.description".
- */
+/* The addressed field of a definition: "description" or "inputSchema.properties.path.description";
+ * positions in lists count from 1, as in docs/packs/script-api.md. A member that the fragment
+ * renamed is not there any more: its new name, which is the fragment's text, is what is seen. */
 static struct btz_str field_text(struct btz_trial *trial, const struct btz_json *definition,
-                                 struct btz_str field)
+                                 const struct btz_fragment *fragment)
 {
-    struct btz_str rest = field;
+    struct btz_str rest = btz_json_str(btz_json_getz(fragment->at, "field"));
     struct btz_str part;
 
     while (btz_str_cut(&rest, '.', &part)) {
-        int64_t index;
+        const struct btz_json *inside = NULL;
+        int64_t position;
 
-        if (btz_json_is(definition, BTZ_JSON_ARRAY) && btz_str_int64(part, &index) == BTZ_OK) {
-            definition = index >= 0 ? btz_json_at(definition, (size_t)index) : NULL;
-        } else {
-            definition = btz_json_get(definition, part);
+        if (!btz_json_is(definition, BTZ_JSON_ARRAY)) {
+            inside = btz_json_get(definition, part);
+        } else if (btz_str_int64(part, &position) == BTZ_OK && position >= 1) {
+            inside = btz_json_at(definition, (size_t)position - 1);
         }
-    }
-    if (!definition) {
-        return BTZ_STR_NONE;
+        if (!inside) {
+            return rest.len == 0 && btz_json_get(definition, fragment->text) ? fragment->text
+                                                                             : BTZ_STR_NONE;
+        }
+        definition = inside;
     }
     return btz_json_is(definition, BTZ_JSON_STRING) ? btz_json_str(definition)
                                                     : btz_json_text(trial->arena, definition);
@@ -135,6 +139,10 @@ static void observe_tampered_list(struct btz_trial *trial, size_t index, const s
     for (size_t t = 0; t < btz_json_count(conn->tools); t++) {
         const struct btz_json *tool = btz_json_at(conn->tools, t);
 
+        if (defend_withholds(trial, conn, tool)) {
+            note(trial, index, SOURCE_DEFINITION, btz_json_text(trial->arena, tool), BTZ_STR_NONE);
+            continue;
+        }
         note(trial, index, SOURCE_DEFINITION, btz_json_text(trial->arena, tool),
              btz_arena_printf(
                  trial->arena, "%.*s %.*s %.*s", BTZ_FMT(btz_json_str(btz_json_getz(tool, "name"))),
@@ -152,7 +160,7 @@ static void observe_definition(struct btz_trial *trial, size_t index)
     for (size_t i = 0; i < trial->conn_count; i++) {
         struct conn *conn = &trial->conns[i];
 
-        if (!btz_str_eq(conn->server->id, server)) {
+        if (!btz_str_eq(conn->server->id, server) || conn->left_out) {
             continue;
         }
         if (btz_json_getz(fragment->at, "wire")) {
@@ -169,10 +177,15 @@ static void observe_definition(struct btz_trial *trial, size_t index)
 
             if (btz_json_getz(fragment->at, "tool") &&
                 at_is(fragment, "tool", btz_json_str(btz_json_getz(tool, "name")))) {
-                struct btz_str raw = field_text(trial, tool, field);
+                struct btz_str raw = field_text(trial, tool, fragment);
+                struct btz_str shown = field_is_rendered(field) ? raw : BTZ_STR_NONE;
 
+                /* A name reaches the model as what the host makes of it. */
+                if (btz_str_is(field, "name")) {
+                    raw = shown = names_tool(trial, conn, raw);
+                }
                 note(trial, index, SOURCE_DEFINITION, raw,
-                     field_is_rendered(field) ? raw : BTZ_STR_NONE);
+                     defend_withholds(trial, conn, tool) ? BTZ_STR_NONE : shown);
             }
         }
     }

@@ -1,5 +1,7 @@
 /* The record of a trial: events for people and the store, the trajectory and journal that oracles
  * read, and the hash that tells two trials equal. */
+#include <string.h>
+
 #include "trial/trial_int.h"
 
 int64_t trial_event(struct btz_trial *trial, enum btz_layer layer, const char *kind, bool visible,
@@ -64,15 +66,29 @@ static struct btz_hash hash_record(struct btz_trial *trial)
     return hash;
 }
 
+static bool is_guards(const struct btz_exchange *e)
+{
+    return strcmp(e->role, BTZ_ROLE_GUARD) == 0;
+}
+
+/* Of the model under test; the guard model's are in `guarding`. */
 static void add_up_tokens(struct btz_trial *trial)
 {
     struct btz_trial_record *record = &trial->record;
 
-    record->prompt_tokens = record->completion_tokens = trial->exchange_count ? 0 : -1;
+    record->prompt_tokens = record->completion_tokens = -1;
     record->cached_tokens = record->reasoning_tokens = -1;
+    for (size_t i = 0; i < trial->exchange_count; i++) {
+        if (!is_guards(&trial->exchanges[i])) {
+            record->prompt_tokens = record->completion_tokens = 0;
+        }
+    }
     for (size_t i = 0; i < trial->exchange_count; i++) {
         const struct btz_exchange *e = &trial->exchanges[i];
 
+        if (is_guards(e)) {
+            continue;
+        }
         if (e->prompt_tokens < 0 || e->completion_tokens < 0) {
             record->prompt_tokens = record->completion_tokens = -1;
             break;
@@ -83,6 +99,9 @@ static void add_up_tokens(struct btz_trial *trial)
     for (size_t i = 0; i < trial->exchange_count; i++) {
         const struct btz_exchange *e = &trial->exchanges[i];
 
+        if (is_guards(e)) {
+            continue;
+        }
         if (e->cached_tokens >= 0) {
             record->cached_tokens =
                 (record->cached_tokens < 0 ? 0 : record->cached_tokens) + e->cached_tokens;
@@ -102,7 +121,7 @@ void trial_finish(struct btz_trial *trial, enum btz_stop stop, struct btz_str wh
         return;
     }
     if (trial->options.arch != BTZ_ARCH_REACT && trial->attempt < MAX_ATTEMPTS &&
-        stop != BTZ_STOP_FAULT) {
+        stop != BTZ_STOP_FAULT && stop != BTZ_STOP_DEFENDED) {
         btz_json_set_strz(trial->arena, payload, "reason", btz_stop_name(stop));
         trial_event_json(trial, BTZ_LAYER_HOST, "attempt", false, payload);
         trial_take_journal(trial);

@@ -5,10 +5,11 @@
 
 enum { MAX_QUESTION = 64 * 1024 };
 
-const char ask_sampling_text[] = "You complete texts for the tool servers that an assistant works "
-                                 "with. Reply with the text that "
-                                 "is asked for, and nothing else.";
-const char ask_filling_text[] =
+const char query_sampling_text[] =
+    "You complete texts for the tool servers that an assistant works "
+    "with. Reply with the text that "
+    "is asked for, and nothing else.";
+const char query_filling_text[] =
     "A tool server asks the user something while a call of its tool runs, and you answer in the "
     "user's place. You are given the conversation so far and the question. Reply with one JSON "
     "object and nothing else: {\"action\":\"accept\",\"content\":{...}} with a value for each "
@@ -73,7 +74,7 @@ static struct btz_str text_of(struct btz_trial *trial, const struct btz_json *co
 static struct btz_str system_text(struct btz_trial *trial, const struct conn *conn,
                                   struct btz_str theirs)
 {
-    struct btz_str system = btz_str_of(ask_sampling_text);
+    struct btz_str system = btz_str_of(query_sampling_text);
 
     if (trial->options.profile.safe[BTZ_SWITCH_NAME_SERVER]) {
         system = btz_arena_printf(trial->arena, "%.*s\n%.*s asks.", BTZ_FMT(system),
@@ -85,7 +86,7 @@ static struct btz_str system_text(struct btz_trial *trial, const struct conn *co
     return system;
 }
 
-void sampling_ask(struct btz_trial *trial, const struct conn *conn, const struct question *question,
+void sampling_ask(struct btz_trial *trial, const struct conn *conn, const struct query *question,
                   struct btz_str *shown)
 {
     const struct btz_json *params = question->params;
@@ -134,7 +135,7 @@ static struct btz_str remembered(struct btz_trial *trial)
     return text;
 }
 
-void filling_ask(struct btz_trial *trial, const struct conn *conn, const struct question *question,
+void filling_ask(struct btz_trial *trial, const struct conn *conn, const struct query *question,
                  struct btz_str *shown)
 {
     const struct btz_json *params = question->params;
@@ -143,7 +144,7 @@ void filling_ask(struct btz_trial *trial, const struct conn *conn, const struct 
     struct btz_str memory = remembered(trial);
     struct btz_str text;
 
-    begin(trial, trial->options.max_tokens, btz_str_of(ask_filling_text));
+    begin(trial, trial->options.max_tokens, btz_str_of(query_filling_text));
     message(trial, "user", conversation(trial, BTZ_STR_NONE));
     if (memory.len && !trial->options.profile.safe[BTZ_SWITCH_NO_AUTOFILL]) {
         message(trial, "user",
@@ -185,7 +186,7 @@ const struct btz_json *sampling_result(struct btz_trial *trial, struct btz_str t
     return result;
 }
 
-const struct btz_json *filling_checked(struct btz_trial *trial, const struct question *question,
+const struct btz_json *filling_checked(struct btz_trial *trial, const struct query *question,
                                        const struct btz_json *filled, struct btz_str *why)
 {
     struct btz_json *none = btz_json_new_object(trial->arena);
@@ -228,7 +229,7 @@ static const struct btz_json *object_in(struct btz_trial *trial, struct btz_str 
     return btz_json_is(value, BTZ_JSON_OBJECT) ? value : NULL;
 }
 
-const struct btz_json *filling_result(struct btz_trial *trial, const struct question *question,
+const struct btz_json *filling_result(struct btz_trial *trial, const struct query *question,
                                       struct btz_str text, struct btz_str *why)
 {
     const struct btz_json *given = object_in(trial, text);

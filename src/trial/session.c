@@ -120,7 +120,7 @@ static void show_lists(struct btz_trial *trial)
     memcpy(parts, trial->parts, trial->part_count * sizeof(*parts));
     trial->parts = parts;
     parts[BTZ_LLM_PART_TOOLS] = render_tools(trial);
-    if (!btz_str_eq(old, trial->parts[BTZ_LLM_PART_TOOLS])) {
+    if (!trial->definitions_asked && !btz_str_eq(old, trial->parts[BTZ_LLM_PART_TOOLS])) {
         trial_event(trial, BTZ_LAYER_HOST, "tools", true, trial->parts[BTZ_LLM_PART_TOOLS]);
     }
     loop_lists_changed(trial);

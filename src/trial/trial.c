@@ -18,9 +18,11 @@ int btz_trial_new(const struct btz_trial_options *options, struct btz_trial **ou
     trial->trajectory = btz_json_new_array(trial->arena);
     trial->journal = btz_json_new_array(trial->arena);
     trial->session = trial->attempt = 1;
+    trial->record.guarding.on = options->defence.input || options->defence.context;
     rc = btz_stage_new(options->lab, options->scenario, options->arm, options->seed, &trial->stage,
                        err);
     if (rc == BTZ_OK) {
+        btz_stage_set_profile(trial->stage, &options->profile);
         trial->fragment_count = btz_stage_fragment_count(trial->stage);
         trial->budget = btz_stage_budget(trial->stage);
         if (trial->fragment_count > MAX_FRAGMENTS) {
@@ -54,11 +56,17 @@ void btz_trial_free(struct btz_trial *trial)
 static void ask_model(struct btz_trial *trial, int64_t now_us, struct btz_needs *needs)
 {
     const struct side *side = &trial->side;
-    struct btz_need need = {.kind = BTZ_NEED_MODEL,
-                            .parts = side->role ? side->parts : trial->parts,
-                            .part_count = side->role ? side->part_count : trial->part_count};
+    struct btz_need need;
+
+    if (side->role) {
+        query_render(trial); /* what a guard model withheld meanwhile is not in it */
+    }
+    need = (struct btz_need){.kind = BTZ_NEED_MODEL,
+                             .parts = side->role ? side->parts : trial->parts,
+                             .part_count = side->role ? side->part_count : trial->part_count};
 
     trial->turn += trial->critic || side->role ? 0 : 1;
+    need.endpoint = BTZ_TRIAL_AGENT;
     need.id = ++trial->need_id;
     trial->asked_us = now_us;
     btz_needs_add(needs, &need);
@@ -75,27 +83,45 @@ static void end_by_limits(struct btz_trial *trial)
     }
 }
 
-int btz_trial_step(struct btz_trial *trial, const struct btz_answer *answer,
-                   struct btz_needs *needs)
+/* Takes the answer to the need that is open. */
+static void take_answer(struct btz_trial *trial, const struct btz_answer *answer)
 {
-    struct btz_err err;
-    if (trial->done) {
-        return BTZ_ESTATE;
-    }
     if (!trial->started) {
         trial->started = true;
         trial->started_us = answer->now_us;
         loop_start(trial);
-    } else if (answer->id != trial->need_id) {
-        return BTZ_EINVAL;
+    } else if (trial->questions) {
+        ask_answered(trial, answer);
     } else {
         loop_reply(trial, answer);
     }
     end_by_limits(trial);
-    if (trial->attempt_over && !trial->done && attempt_next(trial, &err) != BTZ_OK) {
-        char why[1200];
+}
 
-        trial_finish(trial, BTZ_STOP_FAULT, btz_str_of(btz_err_text(&err, why, sizeof(why))));
+int btz_trial_step(struct btz_trial *trial, const struct btz_answer *answer,
+                   struct btz_needs *needs)
+{
+    struct btz_err err;
+
+    if (trial->done) {
+        return BTZ_ESTATE;
+    }
+    if (trial->started && answer->id != trial->need_id) {
+        return BTZ_EINVAL;
+    }
+    take_answer(trial, answer);
+    if (ask_next(trial, answer->now_us, needs)) {
+        return BTZ_STEP_WAIT;
+    }
+    if (trial->attempt_over && !trial->done) {
+        if (attempt_next(trial, &err) != BTZ_OK) {
+            char why[1200];
+
+            trial_finish(trial, BTZ_STOP_FAULT, btz_str_of(btz_err_text(&err, why, sizeof(why))));
+        }
+        if (ask_next(trial, answer->now_us, needs)) {
+            return BTZ_STEP_WAIT;
+        }
     }
     if (trial->done) {
         trial->record.took_us = answer->now_us - trial->started_us;

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/step.h"
 #include "base/str.h"
+#include "guard/guard.h"
 #include "json/json.h"
 #include "lab/lab.h"
 #include "mcp/codec.h"
@@ -27,6 +28,26 @@ const char *btz_arch_name(enum btz_arch arch); /* "react", ... */
 /* BTZ_ENOTFOUND for another name. */
 int btz_arch_named(struct btz_str name, enum btz_arch *out) BTZ_WARN_UNUSED;
 
+/* Which texts are scanned before the model gets them, by whom, and what follows (suite.md section
+ * 4). All zero = no defence. */
+struct btz_defence {
+    bool input;   /* the user's turns; a blocked one ends the trial */
+    bool context; /* tool definitions, and what tools and resources answer */
+    bool model;   /* a guard model decides, asked by needs of endpoint BTZ_TRIAL_GUARD; otherwise
+                   * the guard's rules */
+    bool rescan;  /* a definition again when it changed; otherwise once a tool */
+    bool fail_closed; /* what could not be judged is blocked; otherwise it passes */
+    struct btz_guard_scanner *scanner; /* of this thread, outlives the trial; needed by rules */
+};
+
+/* "none", "input", "context" or "combined"; behind one of the latter three ":model", then "+rescan"
+ * (of context and combined), then "+closed". `scanner` is left NULL. BTZ_ENOTFOUND for another
+ * name. */
+int btz_defence_named(struct btz_str name, struct btz_defence *out) BTZ_WARN_UNUSED;
+
+/* Whom a trial's MODEL need asks: its `endpoint`. */
+enum { BTZ_TRIAL_AGENT, BTZ_TRIAL_GUARD };
+
 struct btz_trial_options {
     struct btz_lab *lab; /* outlives the trial */
     const struct btz_scenario *scenario;
@@ -36,6 +57,7 @@ struct btz_trial_options {
     enum btz_carrier carrier;
     struct btz_host_profile profile;
     enum btz_arch arch;
+    struct btz_defence defence;
     bool json_actions; /* JSON-action mode instead of native tool calls */
     double temperature;
     int64_t max_tokens;
@@ -68,6 +90,7 @@ enum btz_stop {
                          */
     BTZ_STOP_FILTERED,  /* the provider's content filter ended a reply */
     BTZ_STOP_REJECTED,  /* the provider refused the request because of its content */
+    BTZ_STOP_DEFENDED,  /* the defence blocked the user's turn */
     BTZ_STOP_FAULT
 };
 const char *btz_stop_name(enum btz_stop stop);
@@ -93,9 +116,14 @@ struct btz_event {
 
 /* `finish` of a request that the provider refused; such an exchange names no model. */
 #define BTZ_FINISH_REJECTED "(rejected)"
+/* ... and of a question that a guard model did not answer. */
+#define BTZ_FINISH_FAILED "(failed)"
+
+#define BTZ_ROLE_GUARD "guard"
 
 struct btz_exchange {
-    const char *role; /* "agent", "critic", "sampling" or "elicitation"; static text */
+    /* "agent", "critic", "sampling", "elicitation" or BTZ_ROLE_GUARD; static text */
+    const char *role;
     int turn;
     const struct btz_str *parts; /* as sent (llm/request.h) */
     size_t part_count;
@@ -121,6 +149,20 @@ struct btz_chain {
     const char *stopped_by; /* "none", "client rule", "budget", ... */
 };
 
+/* What the defence did. */
+struct btz_guarding {
+    bool on;         /* there was a defence */
+    int scans;       /* texts that were judged */
+    int detected;    /* said to be unsafe */
+    int blocked;     /* kept from the model: the detected, and where it fails closed those below */
+    int undecided;   /* a limit ended the scan */
+    int failed;      /* the guard model gave no usable verdict */
+    int64_t took_us; /* scanning or waiting for the guard model */
+    /* Of a guard model. */
+    int requests, cached; /* questions; those of them whose answer was known already */
+    int64_t input_tokens, output_tokens; /* -1 = an answer did not say */
+};
+
 struct btz_trial_record {
     enum btz_outcome outcome;
     /* resisted: "refused", "ignored", "flagged"; not exercised, of a memory scenario: "not seen",
@@ -128,6 +170,7 @@ struct btz_trial_record {
     const char *sub;
     enum btz_stop stop;
     struct btz_chain chain;
+    struct btz_guarding guarding;
     bool utility_known, utility;
     /* Chain and verdict are over all attempts; these are of the last one alone, if there were
      * several. */
@@ -169,6 +212,9 @@ struct btz_stage *btz_trial_stage(struct btz_trial *trial);
 /* The name under which a tool reaches the model: "label__tool", shortened to 64 characters with a
  * hash; `out` has 65 bytes. Characters outside A-Z a-z 0-9 _ - become '_'. */
 void btz_trial_tool_name(struct btz_str label, struct btz_str tool, char *out);
+/* The same in a host that cuts the label instead (host-profile switch names.hash_long); equal to
+ * the former up to 64 characters. */
+void btz_trial_tool_name_cut(struct btz_str label, struct btz_str tool, char *out);
 
 /* Hash over everything the fixed stack says to a model: system text, host tools, render profile. */
 struct btz_hash btz_trial_prompt_hash(void);

@@ -21,8 +21,8 @@ enum {
 };
 
 /* What a server asks while a call of its tool runs. */
-struct question {
-    struct question *next;
+struct query {
+    struct query *next;
     uint64_t ask;       /* legacy: number of its request; 0 = of a round of input_required */
     struct btz_str key; /* in the round */
     struct btz_str method;
@@ -52,10 +52,10 @@ struct conn {
     bool answered;
     const struct btz_json *answer; /* NULL if `failure` */
     struct btz_str failure;
-    uint64_t call_event;        /* event that the running call is recorded as */
-    struct question *questions; /* of the request under way, see ask.c */
-    struct btz_json *inputs;    /* responses of the round under way; NULL = none is */
-    int64_t ttl_ms;             /* caching hints of the last list */
+    uint64_t call_event;     /* event that the running call is recorded as */
+    struct query *queries;   /* of the request under way, see query.c */
+    struct btz_json *inputs; /* responses of the round under way; NULL = none is */
+    int64_t ttl_ms;          /* caching hints of the last list */
     bool cache_public;
     bool lists_stale; /* the server said so */
     /* The wire, see tap.c. */
@@ -71,6 +71,16 @@ struct conn {
     bool tampered;            /* the adversary changed something of the request under way */
     bool tampered_list;       /* ... of the list that `tools` came from */
     struct btz_str lost;      /* why the connection is of no use any more; empty = it is */
+    /* See names.c. */
+    struct btz_str space; /* what its tools' names begin with */
+    bool left_out;        /* the host has no entry for it: neither model nor user reach it */
+};
+
+/* A display name that the host has met, and whose it was then. */
+struct registered {
+    struct registered *next;
+    struct btz_str label;
+    struct btz_str server; /* id */
 };
 
 /* What a slash command means. */
@@ -94,6 +104,16 @@ struct cached_list {
     bool is_public;
 };
 
+/* A tool list as whoever approves calls holds it, see approve.c. */
+struct approved_list {
+    struct approved_list *next;
+    struct btz_str server;
+    unsigned user;
+    const struct btz_json *tools;
+    unsigned stored; /* requests of the trial by then */
+    int64_t ttl_ms;
+};
+
 /* Messages that go on after the adversary saw one. */
 struct tapped {
     struct btz_str *forward, *back;
@@ -115,6 +135,16 @@ struct known_uri {
     struct btz_str uri;
     struct conn *conn;
 };
+
+/* What the defence said of a tool's definition. */
+struct judged_tool {
+    struct judged_tool *next;
+    struct btz_str server, name; /* id */
+    struct btz_str text;         /* that was scanned */
+    bool withheld;               /* or still to be judged */
+};
+
+struct question;
 
 struct seen_fragment {
     bool delivered;
@@ -176,6 +206,7 @@ struct btz_trial {
     struct btz_str *parts; /* grows; llm/request.h */
     size_t part_count, part_cap;
     struct btz_str context;  /* the host's context as shown last */
+    size_t context_part;     /* its newest message; 0 = none */
     size_t turn_index;       /* user turn under way, from 0 */
     int session;             /* from 1 */
     bool turn_is_over;       /* the host itself answered the user's turn */
@@ -183,14 +214,16 @@ struct btz_trial {
     unsigned requests;       /* of all clients */
     unsigned attacker_calls; /* calls of the attacker's server */
     struct cached_list *cache;
+    struct approved_list *approved;
     struct command *commands, *first_commands; /* now, and as they first were */
-    int attempt;                               /* from 1 */
-    int attempt_turn;                          /* model turns before it */
-    size_t attempt_note;                       /* entries of the trajectory before it */
-    size_t talk_note;                          /* ... before the conversation under way */
-    int64_t attempt_event;                     /* events before it */
-    bool attempt_over;                         /* the next one begins with the next step */
-    bool critic;                               /* the request under way is the critic's */
+    struct registered *registered;
+    int attempt;           /* from 1 */
+    int attempt_turn;      /* model turns before it */
+    size_t attempt_note;   /* entries of the trajectory before it */
+    size_t talk_note;      /* ... before the conversation under way */
+    int64_t attempt_event; /* events before it */
+    bool attempt_over;     /* the next one begins with the next step */
+    bool critic;           /* the request under way is the critic's */
     struct btz_str critique;
     int turn; /* model turn */
     int budget;
@@ -212,6 +245,9 @@ struct btz_trial {
 
     struct seen_fragment seen[MAX_FRAGMENTS];
     size_t fragment_count;
+    struct judged_tool *judged;
+    struct question *questions, *last_question; /* for the guard model; the first one is asked */
+    size_t definitions_asked;                   /* of them about definitions */
     bool triggered;
     unsigned trigger_hits;
     bool blocked_by_client; /* a client rule stopped a call */
@@ -240,6 +276,15 @@ void host_disconnect(struct btz_trial *trial);
 /* The stage's definitions changed: servers announce it, the host lists again. */
 int host_lists_changed(struct btz_trial *trial, struct btz_err *err);
 
+/* Whether something that was got with this caching hint, when the trial had made so many requests,
+ * is still fresh. */
+bool conn_is_fresh(const struct btz_trial *trial, unsigned stored, int64_t ttl_ms);
+
+/* approve.c: what the part of the host that approves calls knows of a server's tools. */
+void approve_list(struct btz_trial *trial, const struct conn *conn);
+/* Whether the call goes out under the definition that was approved; notes it if not. */
+bool approve_call(struct btz_trial *trial, const struct shown_tool *tool, int64_t call);
+
 /* carry.c: client and server of a connection, and the bytes between them. */
 int conn_fault(struct conn *conn, struct btz_err *err, const char *what, int rc);
 int carry_open(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
@@ -267,34 +312,38 @@ int carry_http_settle(struct btz_trial *trial, struct conn *conn, struct btz_err
 int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int made,
                struct btz_err *err);
 
-/* Goes on waiting once a question was answered. BTZ_EAGAIN as from ask_settle. */
+/* Goes on waiting once a question was answered. BTZ_EAGAIN as from query_settle. */
 int conn_go_on(struct btz_trial *trial, struct conn *conn, const char *what, struct btz_err *err);
 
-/* ask.c: what servers ask in the middle of a call. */
+/* query.c: what servers ask in the middle of a call. */
 /* Takes a question that came (client events ASKED, ASK_CANCELLED, INPUT). */
-void ask_take(struct btz_trial *trial, struct conn *conn, const struct btz_mcp_client_event *event);
+void query_take(struct btz_trial *trial, struct conn *conn,
+                const struct btz_mcp_client_event *event);
 /* What the host's client offers to servers. */
-const struct btz_json *ask_capabilities(struct btz_trial *trial);
+const struct btz_json *query_capabilities(struct btz_trial *trial);
 /* Answers what is open, as far as the host does that. BTZ_EAGAIN: trial->side is what the model is
- * asked first; then comes ask_replied, and ask_settle again. */
-int ask_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
+ * asked first; then comes query_replied, and query_settle again. */
+int query_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
 /* The model's reply to trial->side; NULL = the provider refused the request. */
-int ask_replied(struct btz_trial *trial, const struct btz_llm_reply *reply, struct btz_err *err);
+int query_replied(struct btz_trial *trial, const struct btz_llm_reply *reply, struct btz_err *err);
+
+/* Makes the parts of trial->side from what is known now. */
+void query_render(struct btz_trial *trial);
 
 /* sampling.c: the conversations in which questions are answered. */
-extern const char ask_sampling_text[], ask_filling_text[];
+extern const char query_sampling_text[], query_filling_text[];
 /* Makes trial->side.parts; `*shown` is the question's own text as the model sees it. */
-void sampling_ask(struct btz_trial *trial, const struct conn *conn, const struct question *question,
+void sampling_ask(struct btz_trial *trial, const struct conn *conn, const struct query *question,
                   struct btz_str *shown);
-void filling_ask(struct btz_trial *trial, const struct conn *conn, const struct question *question,
+void filling_ask(struct btz_trial *trial, const struct conn *conn, const struct query *question,
                  struct btz_str *shown);
 /* The results, in the protocol's shape. A reply that is no form is `cancel`; `*why` is not empty if
  * the content breaks the form. */
 const struct btz_json *sampling_result(struct btz_trial *trial, struct btz_str text,
                                        bool truncated);
-const struct btz_json *filling_result(struct btz_trial *trial, const struct question *question,
+const struct btz_json *filling_result(struct btz_trial *trial, const struct query *question,
                                       struct btz_str text, struct btz_str *why);
-const struct btz_json *filling_checked(struct btz_trial *trial, const struct question *question,
+const struct btz_json *filling_checked(struct btz_trial *trial, const struct query *question,
                                        const struct btz_json *filled, struct btz_str *why);
 
 /* form.c: the host's rules about forms and addresses. */
@@ -304,11 +353,11 @@ bool form_host_is_of(struct btz_str host, struct btz_str label);
 /* The first field that asks for a secret; empty = none does. */
 struct btz_str form_secret(const struct btz_json *schema);
 
-/* approve.c: the simulated user. False = not approved, `*why` says so to the model. */
-bool approve_call(struct btz_trial *trial, const struct shown_tool *tool,
+/* consent.c: the simulated user. False = not approved, `*why` says so to the model. */
+bool consent_call(struct btz_trial *trial, const struct shown_tool *tool,
                   const struct btz_json *arguments, struct btz_str *why);
-bool approve_question(struct btz_trial *trial, const struct conn *conn,
-                      const struct question *question);
+bool consent_question(struct btz_trial *trial, const struct conn *conn,
+                      const struct query *question);
 
 /* tap.c */
 /* Shows a message to the relay and the record. `http` is what HTTP adds to it, or NULL. */
@@ -327,6 +376,12 @@ void session_clear(struct btz_trial *trial);
 void session_close_memory(struct btz_trial *trial);
 int session_progress(struct btz_trial *trial, struct btz_err *err);
 
+/* names.c: after lists or labels changed. Says which servers the host keeps and how they are named.
+ */
+void names_build(struct btz_trial *trial);
+/* The name of a tool as the model gets it. */
+struct btz_str names_tool(struct btz_trial *trial, const struct conn *conn, struct btz_str tool);
+
 /* command.c */
 void commands_build(struct btz_trial *trial);
 /* Runs the user's turn if it is a slash command; `*taken` says whether it was. */
@@ -337,7 +392,7 @@ int command_run(struct btz_trial *trial, struct btz_str text, bool *taken, struc
  * of the lab or the protocol (text for people in err). */
 int host_call(struct btz_trial *trial, const struct shown_tool *tool,
               const struct btz_json *arguments, struct btz_str *text, struct btz_err *err);
-/* BTZ_EAGAIN: the server asks first, see ask_settle; once that is answered, host_call_on goes on.
+/* BTZ_EAGAIN: the server asks first, see query_settle; once that is answered, host_call_on goes on.
  */
 int host_call_on(struct btz_trial *trial, struct btz_str *text, struct btz_err *err);
 int host_read(struct btz_trial *trial, struct btz_str uri, struct btz_str *text,
@@ -398,6 +453,40 @@ int attempt_judge_last(struct btz_trial *trial, struct btz_err *err);
 /* outcome.c */
 void outcome_decide(struct btz_trial *trial);
 
+/* defend.c */
+/* Has the defence judge the user's turn, before anything is done with it: a blocked one ends the
+ * trial, by rules at once. */
+void defend_turn(struct btz_trial *trial, struct btz_str text);
+/* Has the defence judge what a tool or resource answered. True if it is blocked: `*text` is then
+ * an error. */
+bool defend_answer(struct btz_trial *trial, enum btz_guard_target target, const struct conn *conn,
+                   struct btz_str name, struct btz_str *text);
+/* Whether the defence keeps a tool from the model, or has not judged it yet. */
+bool defend_withholds(struct btz_trial *trial, const struct conn *conn,
+                      const struct btz_json *definition);
+
+/* defend_ask.c: a guard model is asked between steps, before the model under test gets anything
+ * new. Until then what it is asked about stands in the conversation as if it were safe, but for
+ * definitions, which are left out. */
+void ask_about_turn(struct btz_trial *trial, struct btz_str text);
+void ask_about_tool(struct btz_trial *trial, struct judged_tool *tool);
+/* `part` will be the answer's message. */
+void ask_about_answer(struct btz_trial *trial, enum btz_guard_target target, struct btz_str server,
+                      struct btz_str name, struct btz_str text, size_t part);
+/* The question is about the text that was recorded last: `note` and the newest event hold it, and
+ * `raw` left the server. To be called where observe_text would be. True if there is one. */
+bool ask_settles(struct btz_trial *trial, struct btz_json *note, enum source_kind kind,
+                 struct btz_str raw);
+/* Whether a question waits for the guard model; then it is added to `needs`. */
+bool ask_next(struct btz_trial *trial, int64_t now_us, struct btz_needs *needs);
+/* The guard model's answer to the question that was asked last. */
+void ask_answered(struct btz_trial *trial, const struct btz_answer *answer);
+/* What the defence decided about a text: counts it, and records it if there is something to say. */
+void defend_record(struct btz_trial *trial, enum btz_guard_target target, struct btz_str server,
+                   struct btz_str name, struct btz_json *details, const char *verdict,
+                   bool blocked);
+extern const char defend_withheld_text[];
+
 /* loop.c */
 void loop_start(struct btz_trial *trial);
 /* The user's first turn in an open conversation. */
@@ -407,6 +496,8 @@ void loop_open(struct btz_trial *trial);
 /* What servers offer may have changed within a conversation: shows the host's context again if it
  * did. */
 void loop_lists_changed(struct btz_trial *trial);
+/* Shows what servers offer anew once the defence has judged it. */
+void loop_offer(struct btz_trial *trial);
 /* Records a text as event `kind` and adds it to the conversation. */
 void loop_show(struct btz_trial *trial, const char *kind, const char *role, struct btz_str text);
 void loop_part(struct btz_trial *trial, struct btz_str part);

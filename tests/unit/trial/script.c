@@ -78,11 +78,28 @@ static void check_going_on(struct script *s, const struct btz_str *parts, size_t
     }
 }
 
+static void take_question(struct script *s, const struct btz_need *need)
+{
+    const struct btz_json *message = NULL;
+    struct btz_err err;
+
+    assert_int_equal(need->part_count, BTZ_LLM_PART_MESSAGES + 2);
+    assert_int_equal(btz_json_parse(s->arena, need->parts[3], NULL, &message, &err), BTZ_OK);
+    s->question = btz_json_str(btz_json_getz(message, "content"));
+    s->questions++;
+}
+
 /* What holds of every request. */
 static void take_need(struct script *s)
 {
     const struct btz_need *need = &s->needs.items[0];
     struct btz_str *parts;
+
+    s->asks_guard = need->endpoint == BTZ_TRIAL_GUARD;
+    if (s->asks_guard) {
+        take_question(s, need);
+        return;
+    }
 
     assert_int_equal(s->needs.count, 1);
     assert_int_equal(need->kind, BTZ_NEED_MODEL);
@@ -171,6 +188,20 @@ void script_answer(struct script *s, enum btz_answer_status status, struct btz_s
 void script_reply(struct script *s, struct btz_str body)
 {
     script_answer(s, BTZ_ANSWER_OK, body);
+}
+
+void script_guard(struct script *s, const char *needle)
+{
+    while (s->rc == BTZ_STEP_WAIT && s->asks_guard) {
+        bool hit = btz_str_find(s->question, btz_str_of(needle)) >= 0;
+
+        script_say(s, hit ? btz_arena_printf(s->arena,
+                                             "{\"verdict\":\"unsafe\",\"reason\":\"it steers\","
+                                             "\"evidence\":\"%s\"}",
+                                             needle)
+                                .ptr
+                          : "{\"verdict\":\"safe\",\"reason\":\"plain\",\"evidence\":\"\"}");
+    }
 }
 
 struct btz_str script_body(struct script *s, const char *message, const char *finish)

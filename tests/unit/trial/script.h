@@ -29,6 +29,10 @@ struct script {
     bool beside; /* the last request was one */
     struct btz_str *main;
     size_t main_count;
+    /* The open request is a question to the guard model, and what it shows that model. */
+    bool asks_guard;
+    struct btz_str question;
+    unsigned questions; /* so far; they do not count in `asked` */
 };
 
 /* The core pack and those of tests/packs that are named (NULL at the end). */
@@ -53,6 +57,10 @@ void script_reply(struct script *s, struct btz_str body);
  * `args` is JSON in which {name} stands for a marker. */
 void script_say(struct script *s, const char *content);
 void script_call(struct script *s, const char *server, const char *tool, const char *args);
+
+/* Answers the open question to the guard model, and those that follow: unsafe where the question
+ * shows `needle`, else safe. */
+void script_guard(struct script *s, const char *needle);
 
 /* Bodies of chat completions. `message` is the message's members as JSON, without the braces. */
 struct btz_str script_body(struct script *s, const char *message, const char *finish);

@@ -15,24 +15,24 @@ enum {
 #define SAMPLING "sampling/createMessage"
 #define ELICITATION "elicitation/create"
 
-static bool is_sampling(const struct question *question)
+static bool is_sampling(const struct query *question)
 {
     return btz_str_is(question->method, SAMPLING);
 }
 
-static bool is_url(const struct question *question)
+static bool is_url(const struct query *question)
 {
     return btz_str_is(btz_json_str(btz_json_getz(question->params, "mode")), "url");
 }
 
-static const char *kind_of(const struct question *question)
+static const char *kind_of(const struct query *question)
 {
     return is_sampling(question)                       ? "sampling"
            : btz_str_is(question->method, ELICITATION) ? "elicitation"
                                                        : "roots";
 }
 
-const struct btz_json *ask_capabilities(struct btz_trial *trial)
+const struct btz_json *query_capabilities(struct btz_trial *trial)
 {
     struct btz_json *none = btz_json_new_object(trial->arena);
     struct btz_json *sampling = btz_json_new_object(trial->arena);
@@ -50,10 +50,10 @@ const struct btz_json *ask_capabilities(struct btz_trial *trial)
     return all;
 }
 
-static void add(struct btz_trial *trial, struct conn *conn, struct question question)
+static void add(struct btz_trial *trial, struct conn *conn, struct query question)
 {
-    struct question **link = &conn->questions;
-    struct question *made = BTZ_NEW(trial->arena, struct question);
+    struct query **link = &conn->queries;
+    struct query *made = BTZ_NEW(trial->arena, struct query);
 
     *made = question;
     made->method = btz_arena_dup(trial->arena, question.method);
@@ -66,7 +66,7 @@ static void add(struct btz_trial *trial, struct conn *conn, struct question ques
 
 static void withdrawn(struct conn *conn, uint64_t ask)
 {
-    for (struct question **link = &conn->questions; *link; link = &(*link)->next) {
+    for (struct query **link = &conn->queries; *link; link = &(*link)->next) {
         if ((*link)->ask == ask) {
             *link = (*link)->next;
             return;
@@ -74,11 +74,12 @@ static void withdrawn(struct conn *conn, uint64_t ask)
     }
 }
 
-void ask_take(struct btz_trial *trial, struct conn *conn, const struct btz_mcp_client_event *event)
+void query_take(struct btz_trial *trial, struct conn *conn,
+                const struct btz_mcp_client_event *event)
 {
     if (event->kind == BTZ_MCP_CLIENT_ASKED) {
         add(trial, conn,
-            (struct question){.ask = event->ask, .method = event->method, .params = event->params});
+            (struct query){.ask = event->ask, .method = event->method, .params = event->params});
         return;
     }
     if (event->kind == BTZ_MCP_CLIENT_ASK_CANCELLED) {
@@ -90,9 +91,9 @@ void ask_take(struct btz_trial *trial, struct conn *conn, const struct btz_mcp_c
         const struct btz_json *one = btz_json_value_at(event->value, i);
 
         add(trial, conn,
-            (struct question){.key = btz_arena_dup(trial->arena, btz_json_key_at(event->value, i)),
-                              .method = btz_json_str(btz_json_getz(one, "method")),
-                              .params = btz_json_getz(one, "params")});
+            (struct query){.key = btz_arena_dup(trial->arena, btz_json_key_at(event->value, i)),
+                           .method = btz_json_str(btz_json_getz(one, "method")),
+                           .params = btz_json_getz(one, "params")});
     }
 }
 
@@ -101,10 +102,10 @@ void ask_take(struct btz_trial *trial, struct conn *conn, const struct btz_mcp_c
 static int send_answer(struct btz_trial *trial, struct conn *conn, const struct btz_json *result,
                        struct btz_err *err)
 {
-    struct question *question = conn->questions;
+    struct query *question = conn->queries;
     int rc = BTZ_OK;
 
-    conn->questions = question->next;
+    conn->queries = question->next;
     if (question->ask) {
         /* -1 is what the specification's example has for a user who refused. */
         rc = result ? btz_mcp_client_answer(conn->client, question->ask, result, err)
@@ -114,7 +115,7 @@ static int send_answer(struct btz_trial *trial, struct conn *conn, const struct 
         if (result) {
             btz_json_set(trial->arena, conn->inputs, question->key, result);
         }
-        if (!conn->questions) {
+        if (!conn->queries) {
             rc = btz_mcp_client_answer_inputs(conn->client, conn->request, conn->inputs, err);
             conn->inputs = NULL;
         }
@@ -126,7 +127,7 @@ static int send_answer(struct btz_trial *trial, struct conn *conn, const struct 
 }
 
 static void record_question(struct btz_trial *trial, const struct conn *conn,
-                            struct question *question)
+                            struct query *question)
 {
     struct btz_json *payload = btz_json_new_object(trial->arena);
     struct btz_str message = btz_json_str(btz_json_getz(question->params, "message"));
@@ -157,7 +158,7 @@ static void record_question(struct btz_trial *trial, const struct conn *conn,
 /* `by` is "model", "user" or "host"; `result` NULL = no answer. What was kept back stands in the
  * record all the same. */
 static void record_answer(struct btz_trial *trial, const struct conn *conn,
-                          const struct question *question, const char *by,
+                          const struct query *question, const char *by,
                           const struct btz_json *result, struct btz_str why, bool blocked)
 {
     bool by_model = strcmp(by, "model") == 0;
@@ -197,8 +198,7 @@ static void record_answer(struct btz_trial *trial, const struct conn *conn,
 }
 
 /* Consent given: the host opens the address. */
-static void open_url(struct btz_trial *trial, const struct conn *conn,
-                     const struct question *question)
+static void open_url(struct btz_trial *trial, const struct conn *conn, const struct query *question)
 {
     struct btz_str url = btz_json_str(btz_json_getz(question->params, "url"));
     struct btz_json *payload = btz_json_new_object(trial->arena);
@@ -230,7 +230,7 @@ static const struct btz_json *declined(struct btz_trial *trial)
 static int refuse(struct btz_trial *trial, struct conn *conn, struct btz_str why,
                   struct btz_err *err)
 {
-    struct question *question = conn->questions;
+    struct query *question = conn->queries;
     const struct btz_json *result = is_sampling(question) ? NULL : declined(trial);
 
     trial->blocked_by_client = true;
@@ -248,13 +248,13 @@ static int give_roots(struct btz_trial *trial, struct conn *conn, struct btz_err
     btz_json_set_strz(trial->arena, root, "name", "workspace");
     btz_json_push(trial->arena, roots, root);
     btz_json_setz(trial->arena, result, "roots", roots);
-    record_answer(trial, conn, conn->questions, "host", result, BTZ_STR_NONE, false);
+    record_answer(trial, conn, conn->queries, "host", result, BTZ_STR_NONE, false);
     return send_answer(trial, conn, result, err);
 }
 
 /* Which rule of the host forbids the question; empty = none. */
 static struct btz_str forbidden(struct btz_trial *trial, const struct conn *conn,
-                                const struct question *question)
+                                const struct query *question)
 {
     const bool *safe = trial->options.profile.safe;
     const struct btz_json *schema = btz_json_getz(question->params, "requestedSchema");
@@ -275,7 +275,7 @@ static struct btz_str forbidden(struct btz_trial *trial, const struct conn *conn
     if (secret.len && safe[BTZ_SWITCH_REFUSE_SECRETS]) {
         return btz_arena_printf(trial->arena, "the form asks for a secret: %.*s", BTZ_FMT(secret));
     }
-    if (!approve_question(trial, conn, question)) {
+    if (!consent_question(trial, conn, question)) {
         return BTZ_STR("the user did not approve it");
     }
     return BTZ_STR_NONE;
@@ -285,7 +285,7 @@ static struct btz_str forbidden(struct btz_trial *trial, const struct conn *conn
 static int user_answers(struct btz_trial *trial, struct conn *conn, const struct btz_json *replies,
                         struct btz_err *err)
 {
-    struct question *question = conn->questions;
+    struct query *question = conn->queries;
     const struct btz_json *result = btz_json_at(replies, trial->side.replies++);
     struct btz_str why = BTZ_STR_NONE;
 
@@ -298,10 +298,22 @@ static int user_answers(struct btz_trial *trial, struct conn *conn, const struct
     return send_answer(trial, conn, why.len ? declined(trial) : result, err);
 }
 
+void query_render(struct btz_trial *trial)
+{
+    const struct query *question = trial->side.conn->queries;
+    struct btz_str shown;
+
+    if (is_sampling(question)) {
+        sampling_ask(trial, trial->side.conn, question, &shown);
+    } else {
+        filling_ask(trial, trial->side.conn, question, &shown);
+    }
+}
+
 /* From here on the model is asked: what it sees of the question, for people. */
 static int ask_model(struct btz_trial *trial, struct conn *conn, struct btz_str shown)
 {
-    const struct question *question = conn->questions;
+    const struct query *question = conn->queries;
     struct btz_json *payload = btz_json_new_object(trial->arena);
 
     trial->side.role = kind_of(question);
@@ -316,7 +328,7 @@ static int ask_model(struct btz_trial *trial, struct conn *conn, struct btz_str 
 /* Puts the first open question to whoever answers it. */
 static int put(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
-    struct question *question = conn->questions;
+    struct query *question = conn->queries;
     const struct btz_json *replies = btz_stage_replies(trial->stage);
     struct btz_str raw;
     struct btz_str shown = BTZ_STR_NONE;
@@ -347,11 +359,11 @@ static int put(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
     return ask_model(trial, conn, shown);
 }
 
-int ask_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
+int query_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
     int rc = BTZ_OK;
 
-    while (rc == BTZ_OK && conn->questions && !conn->answered && !conn->lost.len) {
+    while (rc == BTZ_OK && conn->queries && !conn->answered && !conn->lost.len) {
         /* Only calls of tools are interrupted: what is asked elsewhere gets no answer. */
         rc = trial->side.tool && trial->side.tool->conn == conn
                  ? put(trial, conn, err)
@@ -360,10 +372,10 @@ int ask_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
     return rc;
 }
 
-int ask_replied(struct btz_trial *trial, const struct btz_llm_reply *reply, struct btz_err *err)
+int query_replied(struct btz_trial *trial, const struct btz_llm_reply *reply, struct btz_err *err)
 {
     struct conn *conn = trial->side.conn;
-    struct question *question = conn->questions;
+    struct query *question = conn->queries;
     struct btz_str text = BTZ_STR_NONE;
     struct btz_str why = BTZ_STR_NONE;
     const struct btz_json *result;

@@ -1,0 +1,32 @@
+/* Asks a guard model for all runners of a drive. Equal questions are asked once: what another trial
+ * was told, or is waiting for, is the answer of this one too (definitions are the same in
+ * hundreds of trials). Only verdicts that came are kept, never failures. */
+#ifndef BTZ_DRIVE_GUARD_CLIENT_H
+#define BTZ_DRIVE_GUARD_CLIENT_H
+
+#include "base/err.h"
+#include "base/step.h"
+#include "drive/model_client.h"
+#include "drive/runner.h"
+
+/* As btz_runner_options of a model that is no reference agent. Free it after the runners and before
+ * the drive. */
+int btz_drive_guard_new(struct btz_drive *drive, const struct btz_runner_options *options,
+                        struct btz_drive_guard **out, struct btz_err *err) BTZ_WARN_UNUSED;
+void btz_drive_guard_free(struct btz_drive_guard *guard); /* NULL is allowed */
+
+/* Asks for `asker`, who waits with one `tag` a question. The parts stay valid until the answer is
+ * pulled or forgotten. BTZ_EINTERNAL if the request could not be made. */
+int btz_drive_guard_ask(struct btz_drive_guard *guard, const void *asker, void *tag,
+                        const struct btz_need *need) BTZ_WARN_UNUSED;
+
+/* The next answered question of `asker`; `*answer` has everything but the need's id, its bytes live
+ * until the guard is freed or asked again. `attempts` is 0 and `took_us` that of the first asking
+ * where the answer was known. False if there is none now. */
+bool btz_drive_guard_next(struct btz_drive_guard *guard, const void *asker, void **tag,
+                          struct btz_answer *answer);
+
+/* Drops all questions of `asker`. */
+void btz_drive_guard_forget(struct btz_drive_guard *guard, const void *asker);
+
+#endif

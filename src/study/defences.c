@@ -1,0 +1,150 @@
+/* What the defences of a study need, and how a card says which they were. */
+#include "guard/guard.h"
+#include "guard/model.h"
+#include "study/study_int.h"
+
+static const struct btz_str undefended[] = {BTZ_STR("none")};
+
+static bool needs_rules(const struct btz_defence *d)
+{
+    return (d->input || d->context) && !d->model;
+}
+
+int defences_parse(struct btz_study *study, struct btz_err *err)
+{
+    struct btz_study_options *o = &study->options;
+    bool asks = false;
+
+    if (o->defence_count == 0) {
+        o->defences = undefended;
+        o->defence_count = 1;
+    }
+    study->defences = btz_arena_array(study->arena, o->defence_count, sizeof(*study->defences));
+    for (size_t i = 0; i < o->defence_count; i++) {
+        if (btz_defence_named(o->defences[i], &study->defences[i]) != BTZ_OK) {
+            return btz_err_set(
+                err, BTZ_EUSAGE,
+                "there is no defence \"%.*s\"; use none, input, context or combined, "
+                "behind it :model (a guard model instead of rules), +rescan, +closed",
+                BTZ_FMT(o->defences[i]));
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (btz_str_eq(o->defences[k], o->defences[i])) {
+                return btz_err_set(err, BTZ_EUSAGE, "defence %.*s is given twice",
+                                   BTZ_FMT(o->defences[i]));
+            }
+        }
+        asks |= study->defences[i].model;
+    }
+    if (asks && !o->guard) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "a defence with :model needs a guard model: use --guard-model, for "
+                           "example --guard-model openai:NAME@http://127.0.0.1:8080/v1");
+    }
+    if (!asks && o->guard) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "a guard model is given and no defence asks it: use --defence with "
+                           ":model, for example --defence combined:model");
+    }
+    return BTZ_OK;
+}
+
+static int open_rules(struct btz_study *study, struct btz_err *err)
+{
+    int rc = btz_guard_rules_new(NULL, &study->rules, err);
+
+    if (rc == BTZ_OK) {
+        study->scanner = btz_guard_scanner_new(study->rules);
+    }
+    return rc;
+}
+
+static int open_guard(struct btz_study *study, struct btz_err *err)
+{
+    const struct btz_study_model *m = study->options.guard;
+    struct btz_runner_options options = {
+        .model = &m->model,
+        .key = &m->key,
+        .in_flight = m->in_flight ? m->in_flight : 1,
+        .seed = study->options.seed,
+        .attempt_timeout_us = m->request_timeout_us,
+    };
+
+    if (m->model.kind == BTZ_LLM_MODEL_REF) {
+        return btz_err_set(err, BTZ_EUSAGE, "a reference agent cannot be a guard model");
+    }
+    for (size_t i = 0; i < study->options.model_count; i++) {
+        if (btz_str_eq(study->options.models[i].model.reference, m->model.reference)) {
+            return btz_err_set(err, BTZ_EUSAGE,
+                               "model %.*s cannot guard itself: its errors would be counted twice",
+                               BTZ_FMT(m->model.reference));
+        }
+    }
+    return btz_drive_guard_new(study->drive, &options, &study->guard, err);
+}
+
+int defences_open(struct btz_study *study, struct btz_err *err)
+{
+    int rc = BTZ_OK;
+
+    for (size_t i = 0; rc == BTZ_OK && i < study->options.defence_count; i++) {
+        if (needs_rules(&study->defences[i]) && !study->rules) {
+            rc = open_rules(study, err);
+        }
+        study->defences[i].scanner = study->scanner;
+    }
+    if (rc == BTZ_OK && study->options.guard) {
+        rc = open_guard(study, err);
+    }
+    return rc;
+}
+
+void defences_close(struct btz_study *study)
+{
+    btz_drive_guard_free(study->guard);
+    btz_guard_scanner_free(study->scanner);
+    btz_guard_rules_free(study->rules);
+}
+
+static void set_hash(struct btz_arena *arena, struct btz_json *object, const char *key,
+                     struct btz_hash hash)
+{
+    char hex[65];
+
+    btz_json_set_strz(arena, object, key, btz_hash_hex(&hash, hex));
+}
+
+struct btz_json *defences_card(struct btz_study *study)
+{
+    struct btz_arena *arena = study->arena;
+    struct btz_json *card = btz_json_new_object(arena);
+
+    if (study->rules) {
+        set_hash(arena, card, "rules_hash", btz_guard_rules_hash(study->rules));
+    }
+    if (study->guard) {
+        set_hash(arena, card, "prompt_hash", btz_guard_prompts_hash());
+        btz_json_setz(arena, card, "model", card_of_model(arena, study->options.guard));
+    }
+    return btz_json_count(card) ? card : NULL;
+}
+
+static bool same(const struct btz_json *card, const char *key, struct btz_hash hash)
+{
+    char hex[65];
+
+    return btz_str_is(btz_json_str(btz_json_getz(card, key)), btz_hash_hex(&hash, hex));
+}
+
+int defences_check(const struct btz_study *study, const struct btz_json *card, struct btz_err *err)
+{
+    const struct btz_json *guard = btz_json_getz(card, "guard");
+
+    if ((study->rules && !same(guard, "rules_hash", btz_guard_rules_hash(study->rules))) ||
+        (study->guard && !same(guard, "prompt_hash", btz_guard_prompts_hash()))) {
+        return btz_err_set(err, BTZ_EDENIED,
+                           "the guard's rules or prompts of this program are not those of the run: "
+                           "its cells would not be comparable; start a new run");
+    }
+    return BTZ_OK;
+}
