@@ -176,6 +176,9 @@ bool consent_call(struct btz_trial *trial, const struct shown_tool *tool,
     bool approved;
 
     if (policy == BTZ_APPROVE_ALL) {
+        if (btz_stage_approver(trial->stage).len) { /* here the decision is what it is about */
+            record(trial, tool->conn, tool->tool, true, false, false);
+        }
         return true;
     }
     if ((policy == BTZ_APPROVE_READ_ONLY_AUTO && says_read_only(trial, tool)) ||
