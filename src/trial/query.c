@@ -269,7 +269,8 @@ static struct btz_str forbidden(struct btz_trial *trial, const struct conn *conn
         return BTZ_STR("the host completes no more tokens for servers");
     }
     if (is_url(question) && safe[BTZ_SWITCH_CHECK_URL_HOST] &&
-        !form_host_is_of(form_host(trial->arena, url), conn->server->label)) {
+        (!btz_str_starts(url, BTZ_STR("https://")) ||
+         !form_host_is_of(form_host(trial->arena, url), conn->server->label))) {
         return BTZ_STR("the address is outside the server's domain");
     }
     if (secret.len && safe[BTZ_SWITCH_REFUSE_SECRETS]) {

@@ -8,6 +8,7 @@
 
 #include "llm/request.h"
 #include "script.h"
+#include "trial/trial_int.h"
 
 static struct btz_lab *lab;
 
@@ -511,6 +512,66 @@ static void secrets(void **state)
     }
 }
 
+static void hosts(void **state)
+{
+    static const struct {
+        const char *url, *host;
+        bool inside; /* of the server "mill" */
+    } rows[] = {
+        {"https://mill.example/x?y#z", "mill.example", true},
+        {"https://a.b.mill.example", "a.b.mill.example", true},
+        {"HTTPS://Mill.EXAMPLE:8443/", "mill.example", true},
+        {"https://mill.example@evil.example/", "evil.example", false},
+        {"https://evil.example/@mill.example", "evil.example", false},
+        {"https://evil.example?mill.example", "evil.example", false},
+        {"https://evil.example\\.mill.example", "evil.example", false},
+        {"https://mill.example.evil.example", "mill.example.evil.example", false},
+        {"https://windmill.example", "windmill.example", false},
+        {"https://mill-example.test", "mill-example.test", false},
+        {"https://.example", ".example", false},
+        {"https://", "", false},
+        {"mill.example", "", false},
+        {"javascript:alert(1)", "", false},
+        {"", "", false},
+    };
+    struct btz_arena *arena = btz_arena_new();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct btz_str host = form_host(arena, btz_str_of(rows[i].url));
+
+        assert_text(host, rows[i].host);
+        assert_int_equal(form_host_is_of(host, BTZ_STR("mill")), rows[i].inside);
+    }
+    btz_arena_free(arena);
+}
+
+static void secret_fields(void **state)
+{
+    static const struct {
+        const char *schema, *field;
+    } rows[] = {
+        {"{\"properties\":{\"town\":{\"type\":\"string\"}}}", ""},
+        {"{\"properties\":{\"town\":{},\"PassWord\":{}}}", "PassWord"},
+        {"{\"properties\":{\"x\":{\"title\":\"API  key\"}}}", "x"},
+        {"{\"properties\":{\"x\":{\"description\":\"The one-time code we sent\"}}}", "x"},
+        {"{\"properties\":{\"x\":{\"description\":\"Shopping list\"}}}", ""}, /* no PIN */
+        {"{}", ""},
+    };
+    struct btz_arena *arena = btz_arena_new();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct btz_json *schema = NULL;
+
+        assert_int_equal(btz_json_parse(arena, btz_str_of(rows[i].schema), NULL, &schema, NULL),
+                         BTZ_OK);
+        assert_true(btz_str_eq(form_secret(schema), btz_str_of(rows[i].field)));
+    }
+    assert_int_equal(form_secret(NULL).len, 0);
+    btz_arena_free(arena);
+}
+
 static int start(void **state)
 {
     static const char *const packs[] = {"asking", NULL};
@@ -548,6 +609,8 @@ int main(void)
         cmocka_unit_test(old_revisions),
         cmocka_unit_test(addresses),
         cmocka_unit_test(secrets),
+        cmocka_unit_test(hosts),
+        cmocka_unit_test(secret_fields),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
