@@ -99,6 +99,9 @@ struct btz_scenario {
     const struct btz_json *switches;    /* array of switch names this variant needs */
 };
 
+/* Whether the variant has an adversary on the wire, in the attack or in its benign twin. */
+bool btz_scenario_has_relay(const struct btz_scenario *scenario);
+
 struct btz_lab_options {
     const char *const *pack_dirs; /* user packs, loaded after the core pack */
     size_t pack_dir_count;

@@ -11,6 +11,13 @@ static int relay_of(const struct btz_stage *stage)
     return stage->arm == BTZ_ARM_ATTACK ? stage->variant->relay : stage->variant->benign_relay;
 }
 
+bool btz_scenario_has_relay(const struct btz_scenario *scenario)
+{
+    const struct variant *variant = (const struct variant *)scenario; /* its first member */
+
+    return variant->relay != BTZ_LUA_NONE || variant->benign_relay != BTZ_LUA_NONE;
+}
+
 bool btz_stage_has_relay(const struct btz_stage *stage)
 {
     return relay_of(stage) != BTZ_LUA_NONE;

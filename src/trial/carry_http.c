@@ -213,31 +213,49 @@ static enum btz_http_relay_verdict tap(void *context, struct btz_http_link *link
     return carry_out(trial, link, item, &tapped);
 }
 
+struct btz_mcp_http_session_options carry_http_client(const struct btz_trial *trial,
+                                                      const struct btz_mcp_client_options *client)
+{
+    const bool *safe = trial->options.profile.safe;
+
+    return (struct btz_mcp_http_session_options){
+        .host = BTZ_STR("localhost"),
+        /* 2024-11-05 knows no other transport over HTTP. */
+        .transport = trial->options.revision == BTZ_MCP_2024_11_05 ? BTZ_MCP_HTTP_SSE
+                     : safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]        ? BTZ_MCP_HTTP_STREAMABLE
+                                                            : BTZ_MCP_HTTP_STREAMABLE_THEN_SSE,
+        .client = *client,
+        .accept_any_stream = !safe[BTZ_SWITCH_MATCH_STREAMS]};
+}
+
+struct btz_mcp_endpoint_options carry_http_server(const struct btz_trial *trial,
+                                                  const struct conn *conn)
+{
+    const bool *safe = trial->options.profile.safe;
+    struct btz_stage_lists lists = btz_stage_lists(trial->stage, conn->index);
+
+    return (struct btz_mcp_endpoint_options){
+        .server = {.page_size = lists.page_size, .ttl_ms = lists.ttl_ms},
+        .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS]},
+        .keepalive_us = -1,
+        .allow_legacy_sse =
+            trial->options.revision == BTZ_MCP_2024_11_05 || !safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]};
+}
+
 static int make_link(struct btz_trial *trial, struct conn *conn,
                      const struct btz_mcp_client_options *client,
                      const struct btz_mcp_catalogue *catalogue, struct btz_str authorization,
                      struct btz_err *err)
 {
-    const bool *safe = trial->options.profile.safe;
-    /* 2024-11-05 knows no other transport over HTTP. */
-    bool old = trial->options.revision == BTZ_MCP_2024_11_05;
-    struct btz_stage_lists lists = btz_stage_lists(trial->stage, conn->index);
     struct btz_http_link_options options = {
         .pump = trial->options.carrier == BTZ_CARRIER_HTTP ? BTZ_HTTP_SOCKET : BTZ_HTTP_MEMORY,
-        .client = {.host = BTZ_STR("localhost"),
-                   .transport = old ? BTZ_MCP_HTTP_SSE
-                                : safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]
-                                    ? BTZ_MCP_HTTP_STREAMABLE
-                                    : BTZ_MCP_HTTP_STREAMABLE_THEN_SSE,
-                   .client = *client,
-                   .authorization = authorization,
-                   .accept_any_stream = !safe[BTZ_SWITCH_MATCH_STREAMS]},
-        .server = {.server = {.page_size = lists.page_size, .ttl_ms = lists.ttl_ms},
-                   .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS]},
-                   .id_secret = id_secret(trial, conn),
-                   .keepalive_us = -1,
-                   .allow_legacy_sse = old || !safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]}};
-    int rc = btz_http_link_new(&options, catalogue, &conn->http, err);
+        .client = carry_http_client(trial, client),
+        .server = carry_http_server(trial, conn)};
+    int rc;
+
+    options.client.authorization = authorization;
+    options.server.id_secret = id_secret(trial, conn);
+    rc = btz_http_link_new(&options, catalogue, &conn->http, err);
 
     if (rc != BTZ_OK) {
         return rc;

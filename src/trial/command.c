@@ -203,6 +203,8 @@ static int call_prompt(struct btz_trial *trial, struct command *command, struct 
     if (rc != BTZ_OK) {
         return rc;
     }
+    gate_answered(trial, conn, BTZ_GUARD_PROMPT,
+                  btz_json_str(btz_json_getz(command->prompt, "name")), NULL);
     if (conn->answer) {
         show_prompt(trial, command, conn->answer);
     } else {

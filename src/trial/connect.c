@@ -7,7 +7,7 @@ enum { MINUTE_MS = 60000 }; /* simulated time of one request, as in the lab's wo
 static int unanswered(struct btz_trial *trial, struct conn *conn, const char *what,
                       struct btz_err *err)
 {
-    if (!btz_stage_has_relay(trial->stage)) {
+    if (!btz_stage_has_relay(trial->stage) && !conn->gate) {
         return btz_err_set(err, BTZ_EINTERNAL, "server %.*s gave no answer to %s",
                            BTZ_FMT(conn->server->label), what);
     }
@@ -37,8 +37,11 @@ static void name_failure(struct conn *conn)
 
 int conn_go_on(struct btz_trial *trial, struct conn *conn, const char *what, struct btz_err *err)
 {
-    int rc = query_settle(trial, conn, err);
+    int rc;
 
+    conn->awaiting = true;
+    rc = query_settle(trial, conn, err);
+    conn->awaiting = false;
     if (rc == BTZ_EAGAIN) {
         return rc; /* the model is asked first */
     }
@@ -54,7 +57,7 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
 {
     int rc;
 
-    if (made != BTZ_OK) {
+    if (made != BTZ_OK && !gate_is_lost(conn)) {
         return conn_fault(conn, err, what, made);
     }
     conn->answered = false;
@@ -64,9 +67,18 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
     conn->tampered = conn->held_back = false;
     conn->queries = NULL;
     conn->inputs = NULL;
+    conn->served = NULL;
+    conn->asked_server = false;
+    conn->got_arguments = NULL;
     trial->requests++;
-    rc = carry_settle(trial, conn, err);
-    return rc == BTZ_OK ? conn_go_on(trial, conn, what, err) : rc;
+    conn->awaiting = true;
+    rc = made == BTZ_OK ? carry_settle(trial, conn, err) : BTZ_OK;
+    conn->awaiting = false;
+    if (rc == BTZ_OK) {
+        return conn_go_on(trial, conn, what, err);
+    }
+    name_failure(conn);
+    return rc;
 }
 
 static void note_connect(struct btz_trial *trial, struct conn *conn)
@@ -106,7 +118,7 @@ static void note_unavailable(struct btz_trial *trial, struct conn *conn, const c
 static int unavailable(struct btz_trial *trial, struct conn *conn, const char *what,
                        struct btz_err *err)
 {
-    if (!btz_stage_has_relay(trial->stage)) {
+    if (!btz_stage_has_relay(trial->stage) && !(conn->gate && conn->ready)) {
         return btz_err_set(err, BTZ_EINTERNAL, "server %.*s: %s failed: %.*s",
                            BTZ_FMT(conn->server->label), what, BTZ_FMT(conn->failure));
     }
@@ -230,6 +242,7 @@ static int list_tools(struct btz_trial *trial, struct conn *conn, struct btz_err
     if (rc != BTZ_OK) {
         return rc;
     }
+    gate_listed(trial, conn, BTZ_GUARD_DEFINITION, conn->server->tools);
     if (!conn->answer) {
         return unavailable(trial, conn, "tools/list", err);
     }
@@ -249,11 +262,17 @@ static int list_others(struct btz_trial *trial, struct conn *conn, struct btz_er
         rc = conn_await(trial, conn, "resources/list",
                         btz_mcp_client_list_resources(conn->client, &conn->request), err);
         conn->resources = conn->answer;
+        if (rc == BTZ_OK) {
+            gate_listed(trial, conn, BTZ_GUARD_RESOURCE, conn->server->resources);
+        }
     }
     if (rc == BTZ_OK && btz_json_count(conn->server->prompts) && !conn->lost.len) {
         rc = conn_await(trial, conn, "prompts/list",
                         btz_mcp_client_list_prompts(conn->client, &conn->request), err);
         conn->prompts = conn->answer;
+        if (rc == BTZ_OK) {
+            gate_listed(trial, conn, BTZ_GUARD_PROMPT, conn->server->prompts);
+        }
     }
     return rc;
 }
@@ -268,7 +287,7 @@ static unsigned lists_of(const struct conn *conn)
 
 static int connect_one(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
-    int rc = carry_open(trial, conn, err);
+    int rc = conn->gate ? BTZ_OK : carry_open(trial, conn, err);
 
     if (rc != BTZ_OK || (rc = carry_settle(trial, conn, err)) != BTZ_OK) {
         return rc;
@@ -327,6 +346,14 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
         known->conn =
             &trial->conns[known->conn->index]; /* who gave the link answers for it still */
     }
+    /* Gateways take their time to start: all at once. */
+    for (size_t i = 0; trial->options.defence.proxy.target.len && i < trial->conn_count; i++) {
+        int rc = carry_open(trial, &trial->conns[i], err);
+
+        if (rc != BTZ_OK) {
+            return rc;
+        }
+    }
     for (size_t i = 0; i < trial->conn_count; i++) {
         int rc = connect_one(trial, &trial->conns[i], err);
 
@@ -341,6 +368,9 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
 
 void host_disconnect(struct btz_trial *trial)
 {
+    if (trial->gateway) {
+        btz_gateway_end(trial->gateway); /* all at once, too */
+    }
     for (size_t i = 0; i < trial->conn_count; i++) {
         carry_close(&trial->conns[i]);
     }

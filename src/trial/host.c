@@ -174,12 +174,13 @@ static void take_result(struct btz_trial *trial, const struct shown_tool *tool, 
     } else {
         *text = render_result(trial, conn, conn->answer);
     }
+    gate_answered(trial, conn, BTZ_GUARD_RESULT, tool->tool, trial->side.arguments);
     withheld = !why.len && defend_answer(trial, BTZ_GUARD_RESULT, conn, tool->tool, text);
     note =
         record_result(trial, tool, call, why.len ? NULL : conn->answer, why.len || withheld, *text);
     trial->attacker_calls += conn->server->attacker ? 1 : 0;
     trial_trigger(trial, "result", conn->server->id, tool->tool);
-    raw = conn->answer ? btz_json_text(trial->arena, conn->answer) : BTZ_STR_NONE;
+    raw = gate_raw(trial, conn);
     if (!ask_settles(trial, note, SOURCE_RESULT, raw)) {
         observe_text(trial, SOURCE_RESULT, conn->server->id, tool->tool, raw, *text);
     }
@@ -207,12 +208,14 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
         !consent_call(trial, tool, arguments, &why)) {
         trial->blocked_by_client = true;
         *text = btz_arena_printf(trial->arena, "Error: call not made: %.*s", BTZ_FMT(why));
-        (void)record_result(trial, tool, call, NULL, true, *text);
+        btz_json_set_bool(trial->arena, record_result(trial, tool, call, NULL, true, *text), "made",
+                          false);
         return BTZ_OK;
     }
     conn->call_event = (uint64_t)call;
     trial->side.tool = tool;
     trial->side.call = call;
+    trial->side.arguments = arguments;
     rc = conn_await(trial, conn, "tools/call",
                     btz_mcp_client_call_tool(conn->client, tool->tool, arguments, &conn->request),
                     err);
@@ -279,9 +282,10 @@ int host_read(struct btz_trial *trial, struct btz_str uri, struct btz_str *text,
         failed = !conn->answer;
         *text = failed ? btz_arena_printf(trial->arena, "Error: %.*s", BTZ_FMT(conn->failure))
                        : render_result(trial, conn, conn->answer);
+        gate_answered(trial, conn, BTZ_GUARD_RESOURCE, uri, NULL);
         failed |= defend_answer(trial, BTZ_GUARD_RESOURCE, conn, uri, text);
         trial_trigger(trial, "resource", conn->server->id, uri);
-        raw = conn->answer ? btz_json_text(trial->arena, conn->answer) : BTZ_STR_NONE;
+        raw = gate_raw(trial, conn);
     }
     note = trial_note(trial, id, "read");
     btz_json_set_str(trial->arena, note, "server", conn ? conn->server->id : BTZ_STR(""));

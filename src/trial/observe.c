@@ -151,6 +151,37 @@ static void observe_tampered_list(struct btz_trial *trial, size_t index, const s
     }
 }
 
+/* What left the server and what the model gets of it: behind a gateway these may differ. */
+static void observe_tools(struct btz_trial *trial, size_t index, const struct conn *conn,
+                          struct btz_str field)
+{
+    const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, index);
+    const struct btz_json *sent = gate_sent(conn);
+
+    for (size_t t = 0; t < btz_json_count(sent); t++) {
+        const struct btz_json *tool = btz_json_at(sent, t);
+        struct btz_str name = btz_json_str(btz_json_getz(tool, "name"));
+        const struct btz_json *got = conn->gate ? gate_shown(conn, name) : tool;
+
+        struct btz_str raw = BTZ_STR_NONE;
+        struct btz_str shown = BTZ_STR_NONE;
+
+        if (!at_is(fragment, "tool", name)) {
+            continue;
+        }
+        if (btz_str_is(field, "name")) { /* it reaches the model as what the host makes of it */
+            raw = names_tool(trial, conn, name);
+            shown = got ? raw : BTZ_STR_NONE;
+        } else {
+            raw = field_text(trial, tool, fragment);
+            shown =
+                got && field_is_rendered(field) ? field_text(trial, got, fragment) : BTZ_STR_NONE;
+        }
+        note(trial, index, SOURCE_DEFINITION, raw,
+             got && !defend_withholds(trial, conn, got) ? shown : BTZ_STR_NONE);
+    }
+}
+
 static void observe_definition(struct btz_trial *trial, size_t index)
 {
     const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, index);
@@ -170,23 +201,11 @@ static void observe_definition(struct btz_trial *trial, size_t index)
             continue;
         }
         if (btz_json_bool(btz_json_getz(fragment->at, "instructions"), false)) {
-            note(trial, index, SOURCE_INSTRUCTIONS, conn->instructions, conn->instructions);
+            note(trial, index, SOURCE_INSTRUCTIONS, gate_sent_instructions(conn),
+                 conn->instructions);
         }
-        for (size_t t = 0; t < btz_json_count(conn->tools); t++) {
-            const struct btz_json *tool = btz_json_at(conn->tools, t);
-
-            if (btz_json_getz(fragment->at, "tool") &&
-                at_is(fragment, "tool", btz_json_str(btz_json_getz(tool, "name")))) {
-                struct btz_str raw = field_text(trial, tool, fragment);
-                struct btz_str shown = field_is_rendered(field) ? raw : BTZ_STR_NONE;
-
-                /* A name reaches the model as what the host makes of it. */
-                if (btz_str_is(field, "name")) {
-                    raw = shown = names_tool(trial, conn, raw);
-                }
-                note(trial, index, SOURCE_DEFINITION, raw,
-                     defend_withholds(trial, conn, tool) ? BTZ_STR_NONE : shown);
-            }
+        if (btz_json_getz(fragment->at, "tool")) {
+            observe_tools(trial, index, conn, field);
         }
     }
 }

@@ -7,6 +7,7 @@
 #include "llm/reply.h"
 #include "mcp/client.h"
 #include "mcp/server.h"
+#include "wire/gateway.h"
 #include "wire/http_link.h"
 #include "trial/trial.h"
 
@@ -16,7 +17,7 @@ enum {
     MAX_CALLS_PER_REPLY = 16,
     MAX_FRAGMENTS = 16,
     MAX_ATTEMPTS = 2,
-    MAX_ROUNDS = 32,  /* input_required answers to one call; the lab's servers ask 16 times */
+    MAX_INPUT_ROUNDS = 32, /* input_required answers to one call; the lab's servers ask 16 times */
     MAX_EVENTS = 8192 /* with so many no further turn begins: a store takes 65,535 of a trial */
 };
 
@@ -37,7 +38,8 @@ struct conn {
     struct btz_trial *trial;
     struct btz_link *link;          /* lines; NULL over HTTP */
     struct btz_http_link *http;     /* HTTP; NULL over lines */
-    struct btz_mcp_client *client;  /* of either */
+    struct btz_gateway_conn *gate;  /* through somebody's gateway; NULL without one */
+    struct btz_mcp_client *client;  /* of any */
     struct btz_mcp_server *machine; /* over lines; over HTTP the endpoint has its own */
     bool ready;
     enum btz_mcp_revision revision;   /* agreed on */
@@ -71,6 +73,11 @@ struct conn {
     bool tampered;            /* the adversary changed something of the request under way */
     bool tampered_list;       /* ... of the list that `tools` came from */
     struct btz_str lost;      /* why the connection is of no use any more; empty = it is */
+    /* Behind a gateway: what the server's end did for the request under way. */
+    bool awaiting; /* the client has a request under way */
+    bool asked_server;
+    const struct btz_json *got_arguments; /* of the call, as they came to the server */
+    const struct btz_json *served;        /* NULL if it gave no result */
     /* See names.c. */
     struct btz_str space; /* what its tools' names begin with */
     bool left_out;        /* the host has no entry for it: neither model nor user reach it */
@@ -170,6 +177,7 @@ struct side {
     struct conn *conn;
     const struct shown_tool *tool; /* of the call; also while the host answers by itself */
     int64_t call;
+    const struct btz_json *arguments; /* of the call, as sent */
     struct btz_str *parts;
     size_t part_count, part_cap;
     size_t asked;       /* bytes of the request's own texts */
@@ -245,6 +253,7 @@ struct btz_trial {
 
     struct seen_fragment seen[MAX_FRAGMENTS];
     size_t fragment_count;
+    struct btz_gateway *gateway; /* NULL until a connection needs it */
     struct judged_tool *judged;
     struct question *questions, *last_question; /* for the guard model; the first one is asked */
     size_t definitions_asked;                   /* of them about definitions */
@@ -307,6 +316,38 @@ int carry_http_open(struct btz_trial *trial, struct conn *conn,
                     const struct btz_mcp_client_options *client,
                     const struct btz_mcp_catalogue *catalogue, struct btz_err *err);
 int carry_http_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
+
+/* How the host's client and the server behave over HTTP; host and secret are the link's. */
+struct btz_mcp_http_session_options carry_http_client(const struct btz_trial *trial,
+                                                      const struct btz_mcp_client_options *client);
+struct btz_mcp_endpoint_options carry_http_server(const struct btz_trial *trial,
+                                                  const struct conn *conn);
+
+/* gateway.c: a connection through somebody's gateway. */
+int gate_open(struct btz_trial *trial, struct conn *conn,
+              const struct btz_mcp_client_options *client,
+              const struct btz_mcp_catalogue *catalogue, struct btz_err *err);
+void gate_close(struct conn *conn);
+/* Until the handshake or the request under way is over, or took too long. BTZ_ECANCELLED after a
+ * signal. */
+int gate_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
+int gate_update(struct btz_trial *trial, struct conn *conn,
+                const struct btz_mcp_catalogue *catalogue, struct btz_err *err);
+bool gate_is_lost(const struct conn *conn);
+/* Counts and records what the gateway did to a list, or to a call (`arguments` are those that were
+ * sent), read or prompt and its answer; nothing without a gateway. */
+void gate_listed(struct btz_trial *trial, struct conn *conn, enum btz_guard_target target,
+                 const struct btz_json *sent);
+void gate_answered(struct btz_trial *trial, struct conn *conn, enum btz_guard_target target,
+                   struct btz_str name, const struct btz_json *arguments);
+/* What left the server for the request under way; without a gateway what the client got. */
+struct btz_str gate_raw(struct btz_trial *trial, const struct conn *conn);
+/* Definitions and instructions as they left the server; without a gateway as the client got them.
+ */
+const struct btz_json *gate_sent(const struct conn *conn);
+struct btz_str gate_sent_instructions(const struct conn *conn);
+/* A tool's definition as it came through the gateway; NULL if it did not. */
+const struct btz_json *gate_shown(const struct conn *conn, struct btz_str tool);
 
 /* Waits for the answer to the request that was just made with result `made`. */
 int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int made,

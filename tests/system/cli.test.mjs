@@ -70,7 +70,7 @@ test('lists have the shapes of the command line contract', async () => {
     assert.equal(attack.oracle, exact ? 'deterministic' : 'semantic', attack.id);
     assert.ok(attack.owasp.every((o) => /^MCP\d\d /.test(o)), 'id and name');
   }
-  assert.equal(scenarios.length, 100);
+  assert.equal(scenarios.length, 5 * attacks.length);
   assert.ok(scenarios.every((s) => s.id === `${s.attack}/${s.variant}`));
 });
 

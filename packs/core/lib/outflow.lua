@@ -26,7 +26,7 @@ function M.calls(trajectory, server)
       local call = { id = e.id, tool = e.tool, stopped = false, whole = json.encode(e.args or {}), fields = {} }
       gather(e.args or {}, "", call.fields)
       out[#out + 1], by_id[e.id] = call, call
-    elseif e.kind == "result" and by_id[e.call] and e.blocked then
+    elseif e.kind == "result" and by_id[e.call] and e.made == false then -- what is only blocked was answered
       by_id[e.call].stopped = true
     end
   end

@@ -157,6 +157,11 @@ static struct script play_unapproved(const struct btz_trial_options *options)
         assert_text(script_said(&s, "unapproved", 0, "tool"), "look");
         assert_true(known(&s));
     }
+    for (size_t i = 0; i < script_notes(&s, "result"); i++) { /* of what is not made it says so */
+        const struct btz_json *result = script_note(&s, "result", i);
+
+        assert_int_equal(btz_json_bool(btz_json_getz(result, "made"), true), !(stops && i == 1));
+    }
     return s;
 }
 
