@@ -37,11 +37,8 @@ static void name_failure(struct conn *conn)
 
 int conn_go_on(struct btz_trial *trial, struct conn *conn, const char *what, struct btz_err *err)
 {
-    int rc;
+    int rc = query_settle(trial, conn, err);
 
-    conn->awaiting = true;
-    rc = query_settle(trial, conn, err);
-    conn->awaiting = false;
     if (rc == BTZ_EAGAIN) {
         return rc; /* the model is asked first */
     }

@@ -123,7 +123,10 @@ static int send_answer(struct btz_trial *trial, struct conn *conn, const struct 
     if (rc != BTZ_OK) {
         return conn_fault(conn, err, "a question could not be answered", rc);
     }
-    return carry_settle(trial, conn, err);
+    conn->awaiting = true; /* the call goes on */
+    rc = carry_settle(trial, conn, err);
+    conn->awaiting = false;
+    return rc;
 }
 
 static void record_question(struct btz_trial *trial, const struct conn *conn,
