@@ -40,6 +40,7 @@ static const char *const function_paths[] = {
     "attack:/variants/#/utility",
     "attack:/variants/#/oracle",
     "attack:/variants/#/relay",
+    "attack:/variants/#/ask",
     "attack:/variants/#/twins/benign/relay",
     "attack:/variants/#/twins/clean/utility",
     "attack:/variants/#/twins/benign/utility",
@@ -63,6 +64,7 @@ static const char *const list_paths[] = {
     "attack:/variants/#/setting/servers",
     "attack:/variants/#/setting/resources",
     "attack:/variants/#/setting/turns",
+    "attack:/variants/#/setting/replies",
     "attack:/variants/#/twins/clean/turns",
     "attack:/variants/#/twins/benign/turns",
 };
