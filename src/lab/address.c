@@ -126,6 +126,10 @@ static const struct btz_json *change(struct edit *e, const struct btz_json *valu
         e->why = "the field goes through a value that is neither object nor list";
         return NULL;
     }
+    if (!last && !child && e->mode == BTZ_FRAGMENT_ADD &&
+        btz_str_is(e->segments[0], "icons")) { /* what MCP lets every definition have */
+        child = depth == 0 ? btz_json_new_array(e->arena) : btz_json_new_object(e->arena);
+    }
     if (!last && !child) {
         e->why = "there is no such field";
         return NULL;
@@ -290,7 +294,7 @@ int btz_lab_address_check(struct btz_lab *lab, const struct script *script, stru
     const struct btz_json *at = btz_json_getz(fragment, "at");
     struct btz_str id = btz_json_str(btz_json_getz(at, "server"));
     static const char *const kinds[] = {"tool",         "result", "resource", "prompt",
-                                        "instructions", "turn",   "wire"};
+                                        "instructions", "turn",   "wire",     "site"};
     const char *why = NULL;
     int64_t turn = 0;
     size_t given = 0;
@@ -302,7 +306,7 @@ int btz_lab_address_check(struct btz_lab *lab, const struct script *script, stru
     if (given != 1) {
         return btz_lab_refuse(script, path, err,
                               "an address has exactly one of tool, result, resource, prompt, "
-                              "instructions, wire (each with server) or turn");
+                              "instructions, wire, site (each with server) or turn");
     }
     if (btz_json_int64(btz_json_getz(at, "turn"), &turn)) {
         if (id.len > 0 || (size_t)turn > btz_json_count(btz_json_getz(setting, "turns"))) {
@@ -315,8 +319,8 @@ int btz_lab_address_check(struct btz_lab *lab, const struct script *script, stru
     if (!listed(btz_json_getz(setting, "servers"), id)) {
         return btz_lab_refuse(script, path, err, "server must name one of setting.servers");
     }
-    if (btz_json_getz(at, "wire")) {
-        return BTZ_OK; /* the relay puts it there */
+    if (btz_json_getz(at, "wire") || btz_json_getz(at, "site")) {
+        return BTZ_OK; /* relay, site or setting.authorization put it there */
     }
     why = check_below(btz_lab_server_of(lab, id), lab->arena, fragment, setting);
     return why ? btz_lab_refuse(script, path, err, "%s", why) : BTZ_OK;

@@ -41,6 +41,16 @@ enum btz_switch {
     BTZ_SWITCH_MATCH_STREAMS,       /* an answer counts on the stream of its own request only */
     BTZ_SWITCH_PRIVATE_CACHE,       /* no list from another authorization context */
     BTZ_SWITCH_REQUIRE_METADATA,    /* authorization only where metadata says so */
+    BTZ_SWITCH_OPEN_WITHOUT_SHELL,  /* an address is an argument of the browser, not of a shell */
+    BTZ_SWITCH_OPEN_WEB_ONLY,       /* nothing but web addresses is opened */
+    BTZ_SWITCH_GUARD_ADDRESSES,     /* servers do not choose what the host fetches inside */
+    BTZ_SWITCH_GUARD_REDIRECTS,     /* nor by redirects */
+    BTZ_SWITCH_BARE_ICONS,          /* icons from the server's own host, without credentials */
+    BTZ_SWITCH_OWN_TOKEN,           /* a server never passes its client's token on */
+    BTZ_SWITCH_CHECK_RESPONSE_ISSUER, /* an authorization response names the recorded issuer */
+    BTZ_SWITCH_CONSENT_PER_CLIENT,    /* consent is for one client, not for a user */
+    BTZ_SWITCH_LIMIT_SCOPES,          /* no scope beyond what the user agreed to */
+    BTZ_SWITCH_KEY_BY_RESOURCE,       /* a token is for its resource, not for a host */
     BTZ_SWITCH_COUNT
 };
 /* "client.validate_arguments"; NULL past the end. */
@@ -144,11 +154,6 @@ size_t btz_stage_reconnect(const struct btz_stage *stage);
 struct btz_str btz_stage_memory_server(const struct btz_stage *stage);
 /* The second session belongs to another user of the same host. */
 bool btz_stage_other_user(const struct btz_stage *stage);
-
-/* What the user's host may trade for a token of this server, if the setting protects it; else
- * empty.
- */
-struct btz_str btz_stage_grant(const struct btz_stage *stage, struct btz_str server);
 
 /* How far a trial is: definitions with a fragment that comes `since` later change with it. */
 struct btz_stage_progress {

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "lab/lab.h"
 #include "lab/tokens.h"
+#include "lab/web.h"
 #include "lua/host.h"
 #include "schema/schema.h"
 
@@ -118,6 +119,7 @@ struct variant {
     int seed, utility, oracle;
     int clean_utility, benign_utility; /* BTZ_LUA_NONE = as `utility` */
     int relay, benign_relay;           /* BTZ_LUA_NONE = nobody on the wire */
+    int site;                          /* hosts of the web; BTZ_LUA_NONE = there are none */
 };
 
 struct attack {
@@ -194,6 +196,13 @@ struct stage_server {
     const struct btz_json *resources; /* the present ones, as the server's file gives them */
 };
 
+/* A protected server. */
+struct site {
+    struct btz_str server; /* id */
+    struct btz_stage_site pub;
+};
+struct login;
+
 struct btz_stage {
     struct btz_arena *arena;
     struct btz_lab *lab;
@@ -212,7 +221,9 @@ struct btz_stage {
     const struct btz_json *trigger;
     const struct btz_json *plans;
     int budget;
-    struct btz_str grant; /* of setting.authorization; empty if there is none */
+    struct site *sites; /* of setting.authorization */
+    size_t site_count;
+    struct login *login; /* the organisation's authorization server */
     struct btz_stage_progress progress;
 
     struct seeded *seeded;
@@ -367,6 +378,10 @@ void btz_lab_seeded_free(struct btz_lab *lab);
 struct btz_stage *btz_stage_make(struct btz_lab *lab, uint64_t seed, size_t servers);
 void btz_stage_add_server(struct btz_stage *stage, const struct server *server,
                           const struct btz_json *uris);
+
+/* web.c: `list` is setting.authorization after substitution, `written` before it; or both NULL. */
+void btz_lab_sites_make(struct btz_stage *stage, const struct btz_json *list,
+                        const struct btz_json *written);
 
 /* overlay.c: puts the fragments of the stage whose time has come into its definitions. */
 int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err) BTZ_WARN_UNUSED;

@@ -29,6 +29,16 @@ static const struct {
     [BTZ_SWITCH_MATCH_STREAMS] = {"client.match_streams", true},
     [BTZ_SWITCH_PRIVATE_CACHE] = {"cache.private_only", false},
     [BTZ_SWITCH_REQUIRE_METADATA] = {"auth.require_metadata", true},
+    [BTZ_SWITCH_OPEN_WITHOUT_SHELL] = {"auth.open_without_shell", false},
+    [BTZ_SWITCH_OPEN_WEB_ONLY] = {"auth.open_web_only", false},
+    [BTZ_SWITCH_GUARD_ADDRESSES] = {"auth.guard_addresses", false},
+    [BTZ_SWITCH_GUARD_REDIRECTS] = {"auth.guard_redirects", false},
+    [BTZ_SWITCH_BARE_ICONS] = {"client.fetch_icons_bare", true},
+    [BTZ_SWITCH_OWN_TOKEN] = {"server.own_token_upstream", true},
+    [BTZ_SWITCH_CHECK_RESPONSE_ISSUER] = {"auth.check_response_issuer", true},
+    [BTZ_SWITCH_CONSENT_PER_CLIENT] = {"server.consent_per_client", true},
+    [BTZ_SWITCH_LIMIT_SCOPES] = {"auth.limit_scopes", false},
+    [BTZ_SWITCH_KEY_BY_RESOURCE] = {"auth.key_by_resource", false},
 };
 
 const char *btz_switch_name(enum btz_switch which)

@@ -41,6 +41,7 @@ static const char *const function_paths[] = {
     "attack:/variants/#/oracle",
     "attack:/variants/#/relay",
     "attack:/variants/#/twins/benign/relay",
+    "attack:/variants/#/site",
     "attack:/variants/#/twins/clean/utility",
     "attack:/variants/#/twins/benign/utility",
 };
@@ -60,6 +61,7 @@ static const char *const list_paths[] = {
     "attack:/variants/#/payload",
     "attack:/variants/#/payload/#/operands",
     "attack:/variants/#/routes",
+    "attack:/variants/#/setting/authorization",
     "attack:/variants/#/setting/servers",
     "attack:/variants/#/setting/resources",
     "attack:/variants/#/setting/turns",

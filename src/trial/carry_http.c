@@ -2,7 +2,7 @@
  * the adversary between them. */
 #include <strings.h>
 
-#include "trial/trial_int.h"
+#include "trial/web.h"
 
 enum { REQUEST_US = 1000 }; /* simulated time of one request; idle limits are never reached */
 
@@ -215,29 +215,40 @@ static enum btz_http_relay_verdict tap(void *context, struct btz_http_link *link
 
 static int make_link(struct btz_trial *trial, struct conn *conn,
                      const struct btz_mcp_client_options *client,
-                     const struct btz_mcp_catalogue *catalogue, struct btz_str authorization,
-                     struct btz_err *err)
+                     const struct btz_mcp_catalogue *catalogue, struct btz_err *err)
 {
+    const struct btz_stage_site *site = btz_stage_site(trial->stage, conn->server->id);
+    struct btz_auth_url url = {.authority = BTZ_STR("localhost"), .path = BTZ_STR("/mcp")};
     const bool *safe = trial->options.profile.safe;
     /* 2024-11-05 knows no other transport over HTTP. */
     bool old = trial->options.revision == BTZ_MCP_2024_11_05;
-    struct btz_http_link_options options = {
+    struct btz_http_link_options options;
+    int rc;
+
+    if (site && btz_auth_url_parse(site->url, &url) != BTZ_OK) {
+        return btz_err_set(err, BTZ_EINTERNAL, "the address of server %.*s is none",
+                           BTZ_FMT(conn->server->label));
+    }
+    options = (struct btz_http_link_options){
         .pump = trial->options.carrier == BTZ_CARRIER_HTTP ? BTZ_HTTP_SOCKET : BTZ_HTTP_MEMORY,
-        .client = {.host = BTZ_STR("localhost"),
+        .client = {.host = url.authority,
+                   .target = url.path,
+                   .https = site != NULL,
+                   .hold_unauthorized = site != NULL,
                    .transport = old ? BTZ_MCP_HTTP_SSE
                                 : safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]
                                     ? BTZ_MCP_HTTP_STREAMABLE
                                     : BTZ_MCP_HTTP_STREAMABLE_THEN_SSE,
                    .client = *client,
-                   .authorization = authorization,
                    .accept_any_stream = !safe[BTZ_SWITCH_MATCH_STREAMS]},
         .server = {.server = {.page_size = 100},
                    .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS]},
                    .id_secret = id_secret(trial, conn),
+                   .hosts = site ? &url.authority : NULL,
+                   .host_count = site ? 1 : 0,
                    .keepalive_us = -1,
                    .allow_legacy_sse = old || !safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]}};
-    int rc = btz_http_link_new(&options, catalogue, &conn->http, err);
-
+    rc = btz_http_link_new(&options, catalogue, &conn->http, err);
     if (rc != BTZ_OK) {
         return rc;
     }
@@ -245,7 +256,7 @@ static int make_link(struct btz_trial *trial, struct conn *conn,
     if (btz_stage_has_relay(trial->stage)) {
         btz_http_link_set_relay(conn->http, tap, conn);
     }
-    if (btz_stage_grant(trial->stage, conn->server->id).len) {
+    if (site) {
         btz_http_link_set_front(conn->http, auth_front, conn);
     }
     return BTZ_OK;
@@ -255,16 +266,10 @@ int carry_http_open(struct btz_trial *trial, struct conn *conn,
                     const struct btz_mcp_client_options *client,
                     const struct btz_mcp_catalogue *catalogue, struct btz_err *err)
 {
-    struct btz_str authorization = BTZ_STR_NONE;
-    int rc = make_link(trial, conn, client, catalogue, authorization, err);
+    int rc = make_link(trial, conn, client, catalogue, err);
 
-    if (rc == BTZ_OK && btz_stage_grant(trial->stage, conn->server->id).len) {
-        rc = auth_obtain(trial, conn, &authorization, err);
-        if (rc == BTZ_OK && authorization.len) { /* the session takes it from the start */
-            btz_http_link_free(conn->http);
-            conn->http = NULL;
-            rc = make_link(trial, conn, client, catalogue, authorization, err);
-        }
+    if (rc == BTZ_OK && btz_stage_site(trial->stage, conn->server->id)) {
+        rc = auth_open(trial, conn, err);
     }
     if (rc != BTZ_OK) {
         return rc;
@@ -317,7 +322,8 @@ int carry_http_settle(struct btz_trial *trial, struct conn *conn, struct btz_err
             *err = conn->tap_err;
             return conn->tap_failed;
         }
-        if (take_events(trial, conn, &any, err) != BTZ_OK) {
+        if (take_events(trial, conn, &any, err) != BTZ_OK ||
+            auth_answer(trial, conn, &any, err) != BTZ_OK) {
             return err->code;
         }
     } while (rc == BTZ_OK || any);
