@@ -146,12 +146,15 @@ struct btz_str btz_auth_words(struct btz_auth_flow *flow, const struct btz_json 
 
 /* ---- the exchange under way ---- */
 
-/* Whom the guard watches: a redirect may be let go by a careless client. */
+/* Where a redirect leads is a rule of its own: careless clients keep one of the two and not the
+ * other. */
 static struct btz_auth_guard guard_of(const struct btz_auth_flow *flow)
 {
     struct btz_auth_guard guard = flow->options.guard;
 
-    guard.any_place |= flow->redirects && flow->options.lenient.follows_any_redirect;
+    if (flow->redirects) {
+        guard.any_place = flow->options.lenient.follows_any_redirect;
+    }
     return guard;
 }
 

@@ -61,7 +61,7 @@ struct btz_auth_guard {
     bool development; /* loopback hosts are allowed, and http to them */
     /* Leniencies, for lab host profiles. */
     bool any_scheme; /* in what is opened */
-    bool any_place;  /* in what is fetched; plain http too */
+    bool any_place;  /* in what is fetched first, plain http too; for redirects see auth/flow.h */
 };
 
 /* What can be said before the name is resolved: grammar, scheme, and the place of a host that is an

@@ -187,7 +187,7 @@ static struct btz_str give_code(struct btz_stage *stage, const struct asked *ask
 }
 
 static void record(struct btz_stage *stage, const char *sink, const struct asked *asked,
-                   const char *how, uint64_t event)
+                   const char *how, struct btz_str code, uint64_t event)
 {
     struct btz_json *value = btz_json_new_object(stage->arena);
 
@@ -196,6 +196,9 @@ static void record(struct btz_stage *stage, const char *sink, const struct asked
     btz_json_set_str(stage->arena, value, "resource", asked->resource);
     btz_json_set_str(stage->arena, value, "scope", asked->scope);
     btz_json_set_strz(stage->arena, value, "how", how);
+    if (code.len) {
+        btz_json_set_str(stage->arena, value, "code", code);
+    }
     btz_stage_sink(stage, sink, value, event);
 }
 
@@ -219,12 +222,15 @@ static void authorization(struct btz_stage *stage, const struct btz_web_request 
         return;
     }
     how = consent(stage, &asked, request->shared_consent);
-    record(stage, "login.authorize", &asked, how, event);
     btz_buf_init(&back, 16384);
     if (strcmp(how, "refused") == 0) {
         btz_auth_form_add(&back, "error", BTZ_STR("access_denied"));
+        record(stage, "login.authorize", &asked, how, BTZ_STR_NONE, event);
     } else {
-        btz_auth_form_add(&back, "code", give_code(stage, &asked));
+        struct btz_str code = give_code(stage, &asked);
+
+        btz_auth_form_add(&back, "code", code);
+        record(stage, "login.authorize", &asked, how, code, event);
     }
     if (asked.state.len) {
         btz_auth_form_add(&back, "state", asked.state);
@@ -255,7 +261,7 @@ static void answer_token(struct btz_stage *stage, const struct login_grant *gran
                                 .scope = grant->token.scope};
     struct btz_json *body = btz_json_new_object(stage->arena);
 
-    record(stage, "login.token", &asked, how, event);
+    record(stage, "login.token", &asked, how, BTZ_STR_NONE, event);
     btz_json_set_str(stage->arena, body, "access_token", grant->access);
     btz_json_set_strz(stage->arena, body, "token_type", "Bearer");
     btz_json_set_str(stage->arena, body, "refresh_token", grant->refresh);

@@ -156,7 +156,7 @@ void btz_stage_web_note(struct btz_stage *stage, const struct btz_web_request *r
     if (btz_stage_token(stage, bearer_of(request->authorization), &token) == BTZ_OK) {
         btz_json_set_str(arena, record, "bearer_for", token.resource);
     }
-    btz_stage_sink(stage, "web.requests", record, event);
+    btz_stage_sink(stage, "host.requests", record, event);
 }
 
 static int site_fault(struct btz_stage *stage, struct btz_err *err)

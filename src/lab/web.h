@@ -1,7 +1,7 @@
 /* The web around a trial: hosts that are no MCP servers of it. One is the organisation's
  * authorization server (login.c); all others are what the variant's `site` function makes of them.
  * Requests come from the host, the user's browser or a server; every one is recorded in the sink
- * `web.requests`. Nothing leaves the trial. */
+ * `host.requests`. Nothing leaves the trial. */
 #ifndef BTZ_LAB_WEB_H
 #define BTZ_LAB_WEB_H
 

@@ -130,7 +130,7 @@ static int fetch(struct btz_trial *trial, struct conn *conn, const struct btz_au
     struct btz_web_answer answer;
     int rc;
 
-    if (site_owner(trial, need->url) == conn) {
+    if (site_owner(trial, conn, need->url) == conn) {
         return fetch_here(trial, conn, need, err);
     }
     rc = web_exchange(trial, &request, &answer, err);

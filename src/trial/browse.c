@@ -41,7 +41,7 @@ int web_exchange(struct btz_trial *trial, const struct btz_web_request *request,
                  struct btz_web_answer *answer, struct btz_err *err)
 {
     struct btz_web_request sent = *request;
-    struct conn *owner = site_owner(trial, request->url);
+    struct conn *owner = site_owner(trial, NULL, request->url);
     int rc;
 
     *answer = (struct btz_web_answer){.status = 0};

@@ -192,20 +192,27 @@ void site_answers(struct btz_trial *trial, struct conn *conn, struct btz_str met
     }
 }
 
-struct conn *site_owner(struct btz_trial *trial, struct btz_str url)
+static bool is_on(struct btz_trial *trial, const struct conn *conn, const struct btz_auth_url *url)
+{
+    const struct btz_stage_site *site = btz_stage_site(trial->stage, conn->server->id);
+    struct btz_auth_url own;
+
+    return site && btz_auth_url_parse(site->url, &own) == BTZ_OK &&
+           btz_auth_url_same_origin(&own, url);
+}
+
+struct conn *site_owner(struct btz_trial *trial, struct conn *first, struct btz_str url)
 {
     struct btz_auth_url wanted;
-    struct btz_auth_url own;
 
     if (btz_auth_url_parse(url, &wanted) != BTZ_OK) {
         return NULL;
     }
+    if (first && is_on(trial, first, &wanted)) {
+        return first;
+    }
     for (size_t i = 0; i < trial->conn_count; i++) {
-        const struct btz_stage_site *site =
-            btz_stage_site(trial->stage, trial->conns[i].server->id);
-
-        if (site && btz_auth_url_parse(site->url, &own) == BTZ_OK &&
-            btz_auth_url_same_origin(&own, &wanted)) {
+        if (is_on(trial, &trial->conns[i], &wanted)) {
             return &trial->conns[i];
         }
     }

@@ -16,8 +16,9 @@ struct site_answer {
 void site_answers(struct btz_trial *trial, struct conn *conn, struct btz_str method,
                   struct btz_str target, struct btz_str authorization, struct btz_str body,
                   struct site_answer *answer);
-/* The protected server whose site has this address, or NULL. */
-struct conn *site_owner(struct btz_trial *trial, struct btz_str url);
+/* The protected server whose site has this address, or NULL; `first` if it is its own (NULL is
+ * allowed). */
+struct conn *site_owner(struct btz_trial *trial, struct conn *first, struct btz_str url);
 
 /* browse.c: one exchange with anybody but `from`'s own connection: protected servers, the
  * organisation's authorization server, the variant's hosts. */
