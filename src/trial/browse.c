@@ -8,8 +8,6 @@
  * a careless host takes any address and shows the token it keeps for the host there. */
 #include "trial/web.h"
 
-#include <stdio.h>
-
 enum { MAX_HOPS = 10, MAX_ICONS = 16 };
 
 static int ask_site(struct btz_trial *trial, struct conn *conn,
@@ -65,54 +63,16 @@ static void note_text(struct btz_trial *trial, const char *sink, const char *nam
     trial_take_journal(trial);
 }
 
-/* Length of the command in `rest`, which stands behind "$(" or "`"; -1 if it has no end. */
-static ptrdiff_t command_len(struct btz_str rest, bool parenthesis)
-{
-    size_t depth = 1;
-
-    for (size_t i = 0; i < rest.len; i++) {
-        if (!parenthesis && rest.ptr[i] == '`') {
-            return (ptrdiff_t)i;
-        }
-        depth += parenthesis && rest.ptr[i] == '(';
-        depth -= parenthesis && rest.ptr[i] == ')';
-        if (depth == 0) {
-            return (ptrdiff_t)i;
-        }
-    }
-    return -1;
-}
-
-/* What is left of a double-quoted word (XCU 2.2.3): commands are put in place of themselves, and
- * all say nothing. */
+/* Opens by a line for the shell: what is left of the address, once the commands in it are noted. */
 static struct btz_str through_shell(struct btz_trial *trial, struct btz_str url)
 {
-    char *word = btz_arena_alloc(trial->arena, url.len + 1);
-    size_t len = 0;
+    struct btz_json *commands = btz_json_new_array(trial->arena);
+    struct btz_str word = shell_word(trial->arena, url, commands);
 
-    for (size_t i = 0; i < url.len; i++) {
-        bool dollar = btz_str_starts(btz_str_sub(url, i, 2), BTZ_STR("$("));
-        struct btz_str rest = btz_str_sub(url, i + (dollar ? 2 : 1), url.len);
-        ptrdiff_t command = dollar || url.ptr[i] == '`' ? command_len(rest, dollar) : -1;
-
-        if (command >= 0) {
-            note_text(trial, "host.commands", "command",
-                      btz_arena_dup(trial->arena, btz_str_sub(rest, 0, (size_t)command)));
-            i += (size_t)command + (dollar ? 2 : 1);
-        } else if (url.ptr[i] == '"') { /* the word is over: the rest is another command */
-            rest = btz_str_trim(rest);
-            while (rest.len && strchr(";&|", rest.ptr[0])) {
-                rest = btz_str_trim(btz_str_sub(rest, 1, rest.len));
-            }
-            if (rest.len) {
-                note_text(trial, "host.commands", "command", btz_arena_dup(trial->arena, rest));
-            }
-            break;
-        } else {
-            word[len++] = url.ptr[i];
-        }
+    for (size_t i = 0; i < btz_json_count(commands); i++) {
+        note_text(trial, "host.commands", "command", btz_json_str(btz_json_at(commands, i)));
     }
-    return (struct btz_str){word, len};
+    return word;
 }
 
 static int browse(struct btz_trial *trial, struct btz_str url, struct btz_str *back,

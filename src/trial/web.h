@@ -28,6 +28,11 @@ int web_exchange(struct btz_trial *trial, const struct btz_web_request *request,
  * came back to, BTZ_STR_NONE if it did not. */
 int browse_open(struct btz_trial *trial, struct btz_str url, struct btz_str *back,
                 struct btz_err *err);
+/* shell.c: what a POSIX shell makes of `word` between double quotes (XCU 2.2.3, 2.6.3): the word
+ * that is left, where commands say nothing, and the commands that it would run, in order, added to
+ * the list `commands`. Nothing runs. A quote inside ends the word: what follows is a command, too.
+ */
+struct btz_str shell_word(struct btz_arena *arena, struct btz_str word, struct btz_json *commands);
 /* Fetches the icons that a server's tools name. */
 int browse_icons(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
 

@@ -144,90 +144,90 @@ static void test_like_inet_aton(void **state)
 }
 
 /* What the guard says without and with development mode, before names are resolved. */
+static const struct trick {
+    const char *url;
+    enum btz_auth_verdict strict, development;
+} tricks[] = {
+    {"https://id.example/token", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
+    {"HTTPS://id.example:8443/", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
+    {"https://id.example", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
+    {"https://id.example./", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
+    {"http://id.example/", BTZ_AUTH_NOT_SECURE, BTZ_AUTH_NOT_SECURE},
+    {"http://localhost:3000/cb", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
+    {"http://LOCALHOST./", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
+    {"https://api.localhost/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
+    {"https://notlocalhost/", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
+    {"http://127.0.0.1/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
+    {"http://[::1]:80/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
+    {"https://2130706433/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
+    {"https://0x7f.0.0.1/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
+    {"https://127.1./", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
+    {"https://169.254.169.254/latest/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
+    {"https://0xa9fea9fe/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
+    {"https://[::ffff:169.254.169.254]/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
+    {"https://[64:ff9b::a9fe:a9fe]/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
+    {"https://10.0.0.8/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
+    {"https://[fd00::1]/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
+    {"https://0.0.0.0/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
+    {"https://[::]/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
+    {"https://1.2.3.4/", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
+    {"https://1.2.3.400/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id.example.7/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://[fe80::1%25eth0]/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://[::1/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://[::1]x/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id.example@127.0.0.1/", BTZ_AUTH_HAS_USER, BTZ_AUTH_HAS_USER},
+    {"https://a:b@id.example/", BTZ_AUTH_HAS_USER, BTZ_AUTH_HAS_USER},
+    {"https://id.example\\@127.0.0.1/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://127.0.0.1%2eexample/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://%31%32%37.0.0.1/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://\xE2\x91\xA0\xE2\x91\xA1\xE2\x91\xA6.0.0.1/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id.example:0/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id.example:65536/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id.example:/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id.example:+1/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https:///token", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https:id.example/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id..example/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://.example/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://./", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {" https://id.example/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id.example/a b", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id.example/`x`", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id.example/\"x", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id.example/%zz", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id.example/%4", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id.example/\r\nHost: x", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"https://id.example/#part", BTZ_AUTH_HAS_FRAGMENT, BTZ_AUTH_HAS_FRAGMENT},
+    {"https://id.example/#`", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"javascript:alert(1)", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
+    {"JavaScript://id.example/%0aalert(1)", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
+    {"data:text/html,hello", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
+    {"file:///etc/hostname", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
+    {"vbscript:x", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
+    {"ftp://id.example/", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
+    {"gopher://127.0.0.1:25/", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
+    {"//id.example/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"/token", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+    {"1https://id.example/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
+};
 static void test_tricks(void **state)
 {
-    static const struct {
-        const char *url;
-        enum btz_auth_verdict strict, development;
-    } cases[] = {
-        {"https://id.example/token", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
-        {"HTTPS://id.example:8443/", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
-        {"https://id.example", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
-        {"https://id.example./", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
-        {"http://id.example/", BTZ_AUTH_NOT_SECURE, BTZ_AUTH_NOT_SECURE},
-        {"http://localhost:3000/cb", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
-        {"http://LOCALHOST./", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
-        {"https://api.localhost/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
-        {"https://notlocalhost/", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
-        {"http://127.0.0.1/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
-        {"http://[::1]:80/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
-        {"https://2130706433/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
-        {"https://0x7f.0.0.1/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
-        {"https://127.1./", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
-        {"https://169.254.169.254/latest/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
-        {"https://0xa9fea9fe/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
-        {"https://[::ffff:169.254.169.254]/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
-        {"https://[64:ff9b::a9fe:a9fe]/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
-        {"https://10.0.0.8/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
-        {"https://[fd00::1]/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
-        {"https://0.0.0.0/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
-        {"https://[::]/", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_BAD_PLACE},
-        {"https://1.2.3.4/", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
-        {"https://1.2.3.400/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id.example.7/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://[fe80::1%25eth0]/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://[::1/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://[::1]x/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id.example@127.0.0.1/", BTZ_AUTH_HAS_USER, BTZ_AUTH_HAS_USER},
-        {"https://a:b@id.example/", BTZ_AUTH_HAS_USER, BTZ_AUTH_HAS_USER},
-        {"https://id.example\\@127.0.0.1/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://127.0.0.1%2eexample/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://%31%32%37.0.0.1/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://\xE2\x91\xA0\xE2\x91\xA1\xE2\x91\xA6.0.0.1/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id.example:0/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id.example:65536/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id.example:/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id.example:+1/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https:///token", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https:id.example/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id..example/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://.example/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://./", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {" https://id.example/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id.example/a b", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id.example/`x`", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id.example/\"x", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id.example/%zz", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id.example/%4", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id.example/\r\nHost: x", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"https://id.example/#part", BTZ_AUTH_HAS_FRAGMENT, BTZ_AUTH_HAS_FRAGMENT},
-        {"https://id.example/#`", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"javascript:alert(1)", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
-        {"JavaScript://id.example/%0aalert(1)", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
-        {"data:text/html,hello", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
-        {"file:///etc/hostname", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
-        {"vbscript:x", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
-        {"ftp://id.example/", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
-        {"gopher://127.0.0.1:25/", BTZ_AUTH_BAD_SCHEME, BTZ_AUTH_BAD_SCHEME},
-        {"//id.example/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"/token", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-        {"1https://id.example/", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
-    };
     const struct btz_auth_guard strict = {.development = false};
     const struct btz_auth_guard development = {.development = true};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct btz_str url = btz_str_of(cases[i].url);
+    for (size_t i = 0; i < sizeof(tricks) / sizeof(tricks[0]); i++) {
+        struct btz_str url = btz_str_of(tricks[i].url);
         enum btz_auth_verdict one = btz_auth_guard_url(&strict, url);
         enum btz_auth_verdict two = btz_auth_guard_url(&development, url);
 
-        if (one != cases[i].strict || two != cases[i].development) {
-            fail_msg("%s: %s / %s", cases[i].url, btz_auth_verdict_text(one),
+        if (one != tricks[i].strict || two != tricks[i].development) {
+            fail_msg("%s: %s / %s", tricks[i].url, btz_auth_verdict_text(one),
                      btz_auth_verdict_text(two));
         }
-        assert_int_equal(btz_auth_guard_open(&strict, url), cases[i].strict);
+        assert_int_equal(btz_auth_guard_open(&strict, url), tricks[i].strict);
     }
 }
 
