@@ -51,6 +51,11 @@ enum btz_switch {
     BTZ_SWITCH_CONSENT_PER_CLIENT,    /* consent is for one client, not for a user */
     BTZ_SWITCH_LIMIT_SCOPES,          /* no scope beyond what the user agreed to */
     BTZ_SWITCH_KEY_BY_RESOURCE,       /* a token is for its resource, not for a host */
+    BTZ_SWITCH_CHECK_HOST,            /* a server answers to its own names only */
+    BTZ_SWITCH_CHECK_ADDRESSES,       /* ... and to its own addresses only */
+    BTZ_SWITCH_CHECK_ORIGIN,          /* pages of other origins are refused */
+    BTZ_SWITCH_CHECK_SITE,            /* ... also where the browser names no origin */
+    BTZ_SWITCH_PIN_ADDRESSES,         /* a name is resolved once for a connection */
     BTZ_SWITCH_COUNT
 };
 /* "client.validate_arguments"; NULL past the end. */

@@ -200,6 +200,7 @@ struct stage_server {
 struct site {
     struct btz_str server; /* id */
     struct btz_stage_site pub;
+    unsigned lookups; /* of the name that flips */
 };
 struct login;
 

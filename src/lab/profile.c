@@ -39,6 +39,11 @@ static const struct {
     [BTZ_SWITCH_CONSENT_PER_CLIENT] = {"server.consent_per_client", true},
     [BTZ_SWITCH_LIMIT_SCOPES] = {"auth.limit_scopes", false},
     [BTZ_SWITCH_KEY_BY_RESOURCE] = {"auth.key_by_resource", false},
+    [BTZ_SWITCH_CHECK_HOST] = {"server.check_host", false},
+    [BTZ_SWITCH_CHECK_ADDRESSES] = {"server.check_addresses", false},
+    [BTZ_SWITCH_CHECK_ORIGIN] = {"server.check_origin", true},
+    [BTZ_SWITCH_CHECK_SITE] = {"server.check_site", false},
+    [BTZ_SWITCH_PIN_ADDRESSES] = {"client.pin_addresses", false},
 };
 
 const char *btz_switch_name(enum btz_switch which)

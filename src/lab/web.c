@@ -25,6 +25,7 @@ static void make_site(struct btz_stage *stage, const struct btz_json *entry,
                       const struct btz_json *written, struct site *site)
 {
     const struct btz_json *step = btz_json_getz(entry, "step_up");
+    const struct btz_json *flips = btz_json_getz(entry, "flips");
     struct btz_stage_site *pub = &site->pub;
     const struct tool *tool;
 
@@ -37,6 +38,8 @@ static void make_site(struct btz_stage *stage, const struct btz_json *entry,
     pub->grant = text_of(entry, "grant");
     pub->upstream = text_of(entry, "upstream");
     pub->step_scope = text_of(step, "scope");
+    pub->flips = text_of(flips, "name");
+    pub->flips_to = text_of(flips, "to");
     if (!pub->url.len) {
         pub->url = btz_arena_printf(stage->arena, "https://%.*s.alderfinch.example/mcp",
                                     BTZ_FMT(site->server));
@@ -62,10 +65,19 @@ void btz_lab_sites_make(struct btz_stage *stage, const struct btz_json *list,
     btz_login_init(stage);
 }
 
-bool btz_stage_resolve(struct btz_str host, struct btz_auth_address *address)
+bool btz_stage_resolve(struct btz_stage *stage, struct btz_str host,
+                       struct btz_auth_address *address)
 {
     struct btz_hash hash = btz_hash_of(host);
 
+    for (size_t i = 0; i < stage->site_count; i++) {
+        struct site *site = &stage->sites[i];
+
+        if (site->pub.flips.len && btz_str_eq(site->pub.flips, host) && site->lookups++ > 0 &&
+            btz_auth_address_v4(site->pub.flips_to, address) == BTZ_OK) {
+            return true;
+        }
+    }
     if (!btz_str_ends(host, BTZ_STR(".example"))) {
         return false;
     }
@@ -132,6 +144,9 @@ static struct btz_json *describe(struct btz_stage *stage, const struct btz_web_r
     if (request->authorization.len) {
         btz_json_set_str(arena, out, "authorization", request->authorization);
     }
+    if (request->address.len) {
+        btz_json_set_str(arena, out, "address", request->address);
+    }
     return out;
 }
 
@@ -151,6 +166,9 @@ void btz_stage_web_note(struct btz_stage *stage, const struct btz_web_request *r
     }
     if (request->body.len) {
         btz_json_set_str(arena, record, "text", request->body);
+    }
+    if (request->address.len) {
+        btz_json_set_str(arena, record, "address", request->address);
     }
     btz_json_set_bool(arena, record, "authorized", request->authorization.len > 0);
     if (btz_stage_token(stage, bearer_of(request->authorization), &token) == BTZ_OK) {

@@ -25,6 +25,8 @@ struct btz_stage_site {
     struct btz_str upstream; /* where it passes calls on to; empty = nowhere */
     struct btz_str step_tool;  /* name as the model sees it; calls of it need step_scope, too */
     struct btz_str step_scope; /* what the server then asks for */
+    struct btz_str flips;      /* a name that first resolves as any other and later to flips_to */
+    struct btz_str flips_to;
 };
 /* NULL if the server is open to everybody. */
 const struct btz_stage_site *btz_stage_site(const struct btz_stage *stage, struct btz_str server);
@@ -33,6 +35,7 @@ struct btz_web_request {
     const char *from; /* "host", "browser", "server" or "icon" */
     struct btz_str method, url, body;
     struct btz_str authorization; /* value of that field; empty = none */
+    struct btz_str address;       /* that the connection goes to; empty = it was not looked at */
     /* Host profile: the authorization server remembers that a user agreed, not to which client. */
     bool shared_consent;
 };
@@ -53,8 +56,10 @@ int btz_stage_web(struct btz_stage *stage, const struct btz_web_request *request
 void btz_stage_web_note(struct btz_stage *stage, const struct btz_web_request *request,
                         uint64_t event);
 
-/* The address of a name: every name below .example has one, in the public range. */
-bool btz_stage_resolve(struct btz_str host, struct btz_auth_address *address);
+/* The address of a name: every name below .example has one, in the public range; that of a name
+ * that flips is another one from the second question on. */
+bool btz_stage_resolve(struct btz_stage *stage, struct btz_str host,
+                       struct btz_auth_address *address);
 
 /* What the organisation's authorization server knows of a token; BTZ_ENOTFOUND if it gave none
  * such. */

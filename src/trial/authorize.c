@@ -81,12 +81,38 @@ int auth_open(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
     return rc;
 }
 
-static void resolve(struct conn *conn, const struct btz_auth_need *need)
+/* Host-profile switch client.pin_addresses: what a name meant first, it means as long as the server
+ * is connected. Careless hosts ask anew for each connection, so that whoever owns the name may turn
+ * it to a place inside. */
+static bool look_up(struct btz_trial *trial, struct conn *conn, struct btz_str host,
+                    struct btz_auth_address *address)
+{
+    struct pinned *pin = conn->pinned;
+
+    while (pin && !btz_str_eq(pin->host, host)) {
+        pin = pin->next;
+    }
+    if (pin && trial->options.profile.safe[BTZ_SWITCH_PIN_ADDRESSES]) {
+        *address = pin->address;
+        return true;
+    }
+    if (!btz_stage_resolve(trial->stage, host, address)) {
+        return false;
+    }
+    if (!pin) {
+        pin = BTZ_NEW(trial->arena, struct pinned);
+        *pin = (struct pinned){conn->pinned, btz_arena_dup(trial->arena, host), *address};
+        conn->pinned = pin;
+    }
+    return true;
+}
+
+static int resolve(struct btz_trial *trial, struct conn *conn, const struct btz_auth_need *need)
 {
     struct btz_auth_address address;
-    size_t count = btz_stage_resolve(need->host, &address) ? 1 : 0;
+    size_t count = look_up(trial, conn, need->host, &address) ? 1 : 0;
 
-    (void)!btz_auth_flow_resolved(conn->flow, &address, count);
+    return btz_auth_flow_resolved(conn->flow, &address, count);
 }
 
 /* On the server's own site: past the adversary, if there is one. */
@@ -128,8 +154,13 @@ static int fetch(struct btz_trial *trial, struct conn *conn, const struct btz_au
                                           btz_http_field_get(&head, "authorization", NULL)};
     struct btz_http_field location = {BTZ_STR("Location"), BTZ_STR_NONE};
     struct btz_web_answer answer;
+    char address[46];
     int rc;
 
+    if (need->address_count) {
+        request.address = btz_arena_dup(
+            trial->arena, btz_str_of(btz_auth_address_text(need->addresses, address)));
+    }
     if (site_owner(trial, conn, need->url) == conn) {
         return fetch_here(trial, conn, need, err);
     }
@@ -185,7 +216,7 @@ int auth_answer(struct btz_trial *trial, struct conn *conn, bool *any, struct bt
                                   challenge.field_count, 0);
     while (rc == BTZ_OK && btz_auth_flow_next(conn->flow, &need)) {
         if (need.kind == BTZ_AUTH_RESOLVE) {
-            resolve(conn, &need);
+            rc = resolve(trial, conn, &need);
         } else if (need.kind == BTZ_AUTH_FETCH) {
             rc = fetch(trial, conn, &need, err);
         } else {

@@ -142,14 +142,17 @@ static enum btz_http_relay_verdict carry_out(struct btz_trial *trial, struct btz
     /* Of several requests the first goes in place of the one that came and the others follow; of
      * several events the last one does and the others go before it. */
     for (size_t i = event ? 0 : 1; i < tapped->forward_count - (event ? 1 : 0); i++) {
-        int rc =
-            event ? btz_http_link_inject_event(link, item->exchange, item->event, item->id, -1,
-                                               tapped->forward[i])
-            : item->point == BTZ_RELAY_REQUEST
-                ? btz_http_link_replay(link, item->method, item->target, item->fields,
-                                       item->field_count, tapped->forward[i], BTZ_STR_NONE, NULL)
-                : BTZ_EINVAL;
+        struct btz_http_relay_item more = *item;
+        int rc = BTZ_EINVAL;
 
+        if (event) {
+            rc = btz_http_link_inject_event(link, item->exchange, item->event, item->id, -1,
+                                            tapped->forward[i]);
+        } else if (item->point == BTZ_RELAY_REQUEST) {
+            apply(trial, &more, btz_json_at(forward, i), tapped->forward[i]);
+            rc = btz_http_link_replay(link, more.method, more.target, more.fields, more.field_count,
+                                      more.body, BTZ_STR_NONE, NULL);
+        }
         (void)rc; /* what cannot be sent is not sent: the adversary's loss */
     }
     apply(trial, item, btz_json_at(forward, event ? last : 0), tapped->forward[event ? last : 0]);
@@ -242,7 +245,11 @@ static int make_link(struct btz_trial *trial, struct conn *conn,
                    .client = *client,
                    .accept_any_stream = !safe[BTZ_SWITCH_MATCH_STREAMS]},
         .server = {.server = {.page_size = 100},
-                   .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS]},
+                   .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS],
+                                .any_host = !safe[BTZ_SWITCH_CHECK_HOST],
+                                .any_address = !safe[BTZ_SWITCH_CHECK_ADDRESSES],
+                                .any_origin = !safe[BTZ_SWITCH_CHECK_ORIGIN],
+                                .any_site = !safe[BTZ_SWITCH_CHECK_SITE]},
                    .id_secret = id_secret(trial, conn),
                    .hosts = site ? &url.authority : NULL,
                    .host_count = site ? 1 : 0,

@@ -20,6 +20,7 @@ enum {
 };
 
 struct btz_auth_flow;
+struct pinned;
 struct btz_auth_store;
 
 /* One connected server. */
@@ -62,6 +63,7 @@ struct conn {
     bool tampered_list;       /* ... of the list that `tools` came from */
     struct btz_auth_flow *flow; /* over HTTP, where the server is protected */
     bool authorizing;           /* it is at work */
+    struct pinned *pinned;      /* names that it looked up */
     struct btz_str lost;        /* why the connection is of no use any more; empty = it is */
 };
 

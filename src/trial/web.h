@@ -6,6 +6,13 @@
 #include "lab/web.h"
 #include "trial/trial_int.h"
 
+/* What a name resolved to first. */
+struct pinned {
+    struct pinned *next;
+    struct btz_str host;
+    struct btz_auth_address address;
+};
+
 /* protect.c: what a protected server's site says to a request, before its MCP endpoint. */
 struct site_answer {
     int status;               /* 0: the request goes on to the endpoint */

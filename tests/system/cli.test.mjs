@@ -58,16 +58,16 @@ test('lists have the shapes of the command line contract', async () => {
     'notes-memory': 'notes://pinned', 'secrets-vault': 'vault://policy', 'gateway-auth': 'gateway://motd',
   };
   assert.deepEqual(resources.map((r) => r.uri).sort(), servers.map((s) => uris[s.id]).filter(Boolean).sort());
-  assert.deepEqual(attacks.map((a) => a.id).sort(), ['credential-confusion', 'direct-prompt-injection', 'indirect-prompt-injection', 'memory-poisoning', 'mitm-tamper',
+  assert.deepEqual(attacks.map((a) => a.id).sort(), ['credential-confusion', 'direct-prompt-injection', 'indirect-prompt-injection', 'mcp-rebinding', 'memory-poisoning', 'mitm-tamper',
     'protocol-downgrade', 'schema-inconsistency', 'slash-command-overlap', 'tool-poisoning', 'vulnerable-client']);
   for (const attack of attacks) {
     assert.deepEqual(Object.keys(attack), ['id', 'surface', 'boundary', 'oracle', 'variants', 'owasp', 'atlas', 'cwe']);
     assert.equal(attack.variants, 5);
-    const exact = ['schema-inconsistency', 'slash-command-overlap', 'mitm-tamper', 'protocol-downgrade', 'credential-confusion', 'vulnerable-client'].includes(attack.id);
+    const exact = ['schema-inconsistency', 'slash-command-overlap', 'mitm-tamper', 'protocol-downgrade', 'credential-confusion', 'vulnerable-client', 'mcp-rebinding'].includes(attack.id);
     assert.equal(attack.oracle, exact ? 'deterministic' : 'semantic', attack.id);
     assert.ok(attack.owasp.every((o) => /^MCP\d\d /.test(o)), 'id and name');
   }
-  assert.equal(scenarios.length, 50);
+  assert.equal(scenarios.length, 55);
   assert.ok(scenarios.every((s) => s.id === `${s.attack}/${s.variant}`));
 });
 

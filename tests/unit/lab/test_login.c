@@ -275,12 +275,18 @@ static void test_sites_and_names(void **state)
     assert_true(btz_str_starts(site->grant, BTZ_STR("grant-")));
     assert_true(btz_stage_redeem(stage, site->grant).len > 0);
     assert_null(btz_stage_redeem(stage, BTZ_STR("grant-other")).ptr);
-    btz_stage_free(stage);
-    assert_true(btz_stage_resolve(BTZ_STR("a.example"), &one));
-    assert_true(btz_stage_resolve(BTZ_STR("b.example"), &two));
+    assert_true(btz_stage_resolve(stage, BTZ_STR("a.example"), &one));
+    assert_true(btz_stage_resolve(stage, BTZ_STR("b.example"), &two));
     assert_int_equal(btz_auth_address_place(&one), BTZ_AUTH_PUBLIC);
     assert_memory_not_equal(one.bytes, two.bytes, 4);
-    assert_false(btz_stage_resolve(BTZ_STR("a.test"), &one));
+    assert_false(btz_stage_resolve(stage, BTZ_STR("a.test"), &one));
+    btz_stage_free(stage);
+    stage = stage_of("mcp-rebinding/v5");
+    for (int i = 0; i < 3; i++) {
+        assert_true(btz_stage_resolve(stage, BTZ_STR("id.brightsluice.example"), &one));
+        assert_int_equal(btz_auth_address_place(&one), i ? BTZ_AUTH_LOOPBACK : BTZ_AUTH_PUBLIC);
+    }
+    btz_stage_free(stage);
 }
 
 int main(void)
