@@ -112,10 +112,14 @@ static int add_entries(struct btz_context *context, const struct client *client,
 
     for (size_t i = 0; i < btz_stage_server_count(stage); i++) {
         const struct btz_stage_server *server = btz_stage_server_at(stage, i);
+        struct btz_str name = server->label;
         struct btz_json *entry = NULL;
 
+        if (btz_json_get(servers, name)) { /* two servers of one label; as in the site's paths */
+            name = btz_arena_printf(context->arena, "%.*s-%zu", BTZ_FMT(name), i + 1);
+        }
         if (http) {
-            entry = http_entry(context, client, server->label);
+            entry = http_entry(context, client, name);
         } else {
             int rc = stdio_entry(context, client, btz_arena_cstr(context->arena, server->id),
                                  &entry, err);
@@ -124,7 +128,7 @@ static int add_entries(struct btz_context *context, const struct client *client,
                 return rc;
             }
         }
-        btz_json_set(context->arena, servers, server->label, entry);
+        btz_json_set(context->arena, servers, name, entry);
     }
     return BTZ_OK;
 }

@@ -42,7 +42,7 @@ struct btz_command {
 extern const struct btz_command btz_command_run, btz_command_list, btz_command_selftest,
     btz_command_show, btz_command_report, btz_command_doctor, btz_command_verify,
     btz_command_replay, btz_command_compare, btz_command_arena, btz_command_rescore,
-    btz_command_agreement;
+    btz_command_agreement, btz_command_connect;
 
 /* Commands in the order of the help; NULL past the end. */
 const struct btz_command *btz_command_at(size_t index);
@@ -63,6 +63,9 @@ int btz_cmd_lab(struct btz_context *context, struct btz_lab **out,
 /* The store of --store, or the default one. */
 int btz_cmd_store(struct btz_context *context, enum btz_store_mode mode, struct btz_store **out,
                   struct btz_err *err) BTZ_WARN_UNUSED;
+/* Absolute path of this program's file. */
+int btz_cmd_program(struct btz_context *context, struct btz_str *out,
+                    struct btz_err *err) BTZ_WARN_UNUSED;
 /* SHA-256 of this program's file. */
 int btz_cmd_binary_hash(struct btz_hash *out, struct btz_err *err) BTZ_WARN_UNUSED;
 /* Path of the local model's state file, or where it would be; false if there is none. */

@@ -13,6 +13,7 @@ static const struct btz_command *const commands[] = {
     &btz_command_run,      &btz_command_report, &btz_command_show,    &btz_command_list,
     &btz_command_selftest, &btz_command_verify, &btz_command_compare, &btz_command_replay,
     &btz_command_doctor,   &btz_command_arena,  &btz_command_rescore, &btz_command_agreement,
+    &btz_command_connect,
 };
 
 const struct btz_command *btz_command_at(size_t index)
@@ -91,6 +92,19 @@ int btz_cmd_store(struct btz_context *context, enum btz_store_mode mode, struct 
                            path);
     }
     return rc;
+}
+
+int btz_cmd_program(struct btz_context *context, struct btz_str *out, struct btz_err *err)
+{
+    char path[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    if (len <= 0) {
+        return btz_err_set(err, BTZ_EIO, "the path of this program cannot be read: %s",
+                           strerror(errno));
+    }
+    *out = btz_arena_dup(context->arena, (struct btz_str){path, (size_t)len});
+    return BTZ_OK;
 }
 
 int btz_cmd_binary_hash(struct btz_hash *out, struct btz_err *err)

@@ -132,7 +132,8 @@ static bool all_passed(const struct btz_store_cert *certs, size_t count, struct 
     return passed;
 }
 
-/* `certified` is null where this program has not certified these packs yet. */
+/* `certified` is null where this program has not certified these packs yet, `chance` where nothing
+ * has to be chosen. */
 static int list_scenarios(struct btz_context *context, struct listing *l, struct btz_lab *lab,
                           struct btz_err *err)
 {
@@ -152,6 +153,9 @@ static int list_scenarios(struct btz_context *context, struct listing *l, struct
         struct btz_json *item = add(l);
         bool known = false;
         bool passed = all_passed(certs, count, s->id, &known);
+        int64_t choices = 0;
+        bool chosen =
+            btz_json_int64(btz_json_pointer(s->card, BTZ_STR("/setting/choices")), &choices);
 
         btz_json_set_str(l->arena, item, "id", s->id);
         btz_json_set_str(l->arena, item, "attack", s->attack);
@@ -159,6 +163,10 @@ static int list_scenarios(struct btz_context *context, struct listing *l, struct
         btz_json_set_strz(l->arena, item, "boundary", s->boundary == 'B' ? "B" : "V");
         btz_json_setz(l->arena, item, "certified",
                       known ? btz_json_new_bool(l->arena, passed) : btz_json_null(l->arena));
+        btz_json_setz(l->arena, item, "chance",
+                      chosen ? btz_json_new_str(l->arena, btz_arena_printf(l->arena, "1/%lld",
+                                                                           (long long)choices))
+                             : btz_json_null(l->arena));
     }
     btz_store_close(store);
     return rc;

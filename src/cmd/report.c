@@ -93,15 +93,39 @@ static int render(struct btz_context *context, struct btz_report *report, const 
     return btz_buf_status(out);
 }
 
+static int read_options(struct btz_context *context, struct btz_report_options *out,
+                        struct btz_err *err)
+{
+    struct btz_str oracle = btz_str_of(btz_args_text(context->args, "oracle", "deterministic"));
+    const char *judge = btz_args_text(context->args, "judge", NULL);
+
+    if (!btz_str_is(oracle, "deterministic") && !btz_str_is(oracle, "paper")) {
+        return btz_err_set(err, BTZ_EUSAGE, "--oracle is \"%.*s\"; it is deterministic or paper",
+                           BTZ_FMT(btz_str_sub(oracle, 0, 64)));
+    }
+    if (judge && !btz_str_is(oracle, "paper")) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--judge says who decides under --oracle paper; without it the report "
+                           "shows every judge");
+    }
+    *out = (struct btz_report_options){.paper = btz_str_is(oracle, "paper"),
+                                       .judge = judge ? btz_str_of(judge) : BTZ_STR_NONE};
+    return BTZ_OK;
+}
+
 static int run(struct btz_context *context, struct btz_err *err)
 {
     const char *file = btz_args_text(context->args, "output", NULL);
     struct btz_store *store = NULL;
     struct btz_store_run found;
     struct btz_report *report = NULL;
+    struct btz_report_options options;
     struct btz_buf out;
-    int rc = btz_cmd_store(context, BTZ_STORE_READ, &store, err);
+    int rc = read_options(context, &options, err);
 
+    if (rc == BTZ_OK) {
+        rc = btz_cmd_store(context, BTZ_STORE_READ, &store, err);
+    }
     if (file && strcmp(file, "-") == 0) {
         file = NULL;
     }
@@ -114,7 +138,7 @@ static int run(struct btz_context *context, struct btz_err *err)
                                 context->arena, &found, err);
     }
     if (rc == BTZ_OK) {
-        rc = btz_report_build(store, found.no, context->arena, &report, err);
+        rc = btz_report_build_as(store, found.no, &options, context->arena, &report, err);
     }
     if (rc == BTZ_OK && render(context, report, file, &out) != BTZ_OK) {
         rc = btz_err_set(err, BTZ_ELIMIT, "the report is too large");
@@ -130,11 +154,15 @@ static int run(struct btz_context *context, struct btz_err *err)
 static const struct btz_option options[] = {
     {"output", 'o', BTZ_OPTION_TEXT, "FILE", "write to a file instead of standard output (-)", 0,
      0},
+    {"oracle", 0, BTZ_OPTION_TEXT, "WHICH",
+     "deterministic (default), or paper: a judge decides semantic attacks", 0, 0},
+    {"judge", 0, BTZ_OPTION_TEXT, "NAME", "of several judges, the one that decides", 0, 0},
     {NULL, 0, BTZ_OPTION_FLAG, NULL, NULL, 0, 0},
 };
 static const char *const usage[] = {"[RUN]", NULL};
 static const char *const examples[] = {"bartizan report", "bartizan report last --json",
-                                       "bartizan report RUN --csv -o run.csv", NULL};
+                                       "bartizan report RUN --csv -o run.csv",
+                                       "bartizan report RUN --oracle paper", NULL};
 
 const struct btz_command btz_command_report = {
     .args = {.name = "report",

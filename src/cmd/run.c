@@ -254,6 +254,43 @@ static int choose_filter(struct btz_context *context, struct btz_lab *lab,
     return BTZ_OK;
 }
 
+/* --defence-listen: where a gateway that runs already finds the servers. */
+static int parse_listen(struct btz_context *context, struct btz_study_options *o,
+                        struct btz_err *err)
+{
+    struct btz_str text = btz_str_of(btz_args_text(context->args, "defence-listen", ""));
+    struct btz_str host = text;
+    int64_t port = 0;
+
+    if (!text.len) {
+        return BTZ_OK;
+    }
+    while (host.len && host.ptr[host.len - 1] != ':') {
+        host.len--;
+    }
+    if (host.len < 2 || btz_str_int64(btz_str_sub(text, host.len, text.len), &port) != BTZ_OK ||
+        port < 1 || port > 65535) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--defence-listen is \"%.*s\"; it is HOST:PORT, for "
+                           "example 127.0.0.1:8750",
+                           BTZ_FMT(text));
+    }
+    host.len--;
+    if (btz_str_is(host, "[::1]")) {
+        host = BTZ_STR("::1");
+    } else if (btz_str_is(host, "localhost")) {
+        host = BTZ_STR("127.0.0.1");
+    }
+    if (!btz_str_is(host, "127.0.0.1") && !btz_str_is(host, "::1")) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--defence-listen takes 127.0.0.1, localhost or [::1] "
+                           "only: the servers have no authentication");
+    }
+    o->proxy.address = host;
+    o->proxy.port = (uint16_t)port;
+    return BTZ_OK;
+}
+
 /* What is run, from the study and the options that override it. */
 static int fill_study(struct btz_context *context, const struct btz_study_file *file,
                       struct btz_study_options *o, struct btz_err *err)
@@ -293,7 +330,14 @@ static int fill_study(struct btz_context *context, const struct btz_study_file *
     if (rc == BTZ_OK) {
         rc = parse_revisions(context, file, o, err);
     }
-    o->defences = btz_cmd_values(context, "defence", &o->defence_count);
+    o->defences = file->defences;
+    o->defence_count = file->defence_count;
+    if (btz_args_has(context->args, "defence")) {
+        o->defences = btz_cmd_values(context, "defence", &o->defence_count);
+    }
+    if (rc == BTZ_OK) {
+        rc = parse_listen(context, o, err);
+    }
     return rc ? rc : parse_archs(context, file, o, err);
 }
 
@@ -494,10 +538,10 @@ static int resumed_models(struct btz_context *context, const struct btz_str *ref
 /* Everything but the keys comes from the run; options that would change it are refused. */
 static int check_resume(struct btz_context *context, struct btz_err *err)
 {
-    static const char *const fixed[] = {"model",      "reps",        "seed",       "host-profile",
-                                        "revision",   "carrier",     "actions",    "attack",
-                                        "variant",    "surface",     "defence",    "arch",
-                                        "max-tokens", "print-study", "guard-model"};
+    static const char *const fixed[] = {
+        "model",      "reps",        "seed",        "host-profile",  "revision", "carrier",
+        "actions",    "attack",      "variant",     "surface",       "defence",  "arch",
+        "max-tokens", "print-study", "guard-model", "defence-listen"};
     struct btz_store *store = NULL;
     struct btz_store_run run;
     int rc;
@@ -566,6 +610,9 @@ static int run(struct btz_context *context, struct btz_err *err)
         rc = btz_cmd_binary_hash(&options.binary, err);
     }
     if (rc == BTZ_OK) {
+        rc = btz_cmd_program(context, &options.proxy.program, err);
+    }
+    if (rc == BTZ_OK) {
         rc = resumes ? check_resume(context, err) : prepare(context, &options, err);
     }
     if (rc == BTZ_OK) {
@@ -603,7 +650,11 @@ static const struct btz_option options[] = {
     {"carrier", 0, BTZ_OPTION_TEXT, "NAME", "memory (default), stdio or http", 0, 0},
     {"actions", 0, BTZ_OPTION_TEXT, "MODE", "auto (default), native tool calls, or json", 0, 0},
     {"defence", 0, BTZ_OPTION_LIST, "MODE",
-     "none (default), input, context or combined; behind it :model, +rescan, +closed", 0, 0},
+     "none (default), input, context or combined; behind it :model, +rescan, +closed; or "
+     "proxy:COMMAND, proxy:URL",
+     0, 0},
+    {"defence-listen", 0, BTZ_OPTION_TEXT, "HOST:PORT",
+     "where the gateway of proxy:URL finds the servers, as http://HOST:PORT/SERVER/mcp", 0, 0},
     {"guard-model", 0, BTZ_OPTION_TEXT, "MODEL", "who judges in a defence with :model", 0, 0},
     {"arch", 0, BTZ_OPTION_LIST, "NAME", "react (default), reflexion or retry", 0, 0},
     {"max-tokens", 0, BTZ_OPTION_INT, "N", "of one reply (default 1024; 512 with local)", 1,
@@ -624,6 +675,7 @@ static const char *const examples[] = {
     "bartizan run mine.yaml --reps 2",
     "bartizan run quick -m openai:NAME@http://127.0.0.1:8080/v1 --attack tool-poisoning",
     "bartizan run quick -m local --defence none --defence combined",
+    "bartizan run quick -m local --defence none --defence 'proxy:GATEWAY -- {command}'",
     "bartizan run --resume last",
     NULL,
 };

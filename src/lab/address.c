@@ -281,20 +281,24 @@ static const char *check_below(const struct server *server, struct btz_arena *ar
     if (btz_json_getz(at, "prompt")) {
         return check_prompt(server, arena, fragment);
     }
+    if (btz_json_getz(at, "label")) {
+        return mode == BTZ_FRAGMENT_REPLACE ? NULL : "a label can only be replaced";
+    }
     if (mode != BTZ_FRAGMENT_APPEND && mode != BTZ_FRAGMENT_REPLACE) {
         return "instructions can only be appended to or replaced";
     }
     return NULL;
 }
 
-int btz_lab_address_check(struct btz_lab *lab, const struct script *script, struct btz_str path,
-                          const struct btz_json *fragment, const struct btz_json *setting,
-                          struct btz_err *err)
+int btz_lab_address_check(struct btz_lab *lab, const struct variant *variant, struct btz_str path,
+                          const struct btz_json *fragment, struct btz_err *err)
 {
+    const struct script *script = variant->script;
+    const struct btz_json *setting = btz_json_getz(variant->pub.card, "setting");
     const struct btz_json *at = btz_json_getz(fragment, "at");
     struct btz_str id = btz_json_str(btz_json_getz(at, "server"));
     static const char *const kinds[] = {"tool",         "result", "resource", "prompt",
-                                        "instructions", "turn",   "wire",     "site"};
+                                        "instructions", "turn",   "wire",     "label", "site"};
     const char *why = NULL;
     int64_t turn = 0;
     size_t given = 0;
@@ -306,7 +310,7 @@ int btz_lab_address_check(struct btz_lab *lab, const struct script *script, stru
     if (given != 1) {
         return btz_lab_refuse(script, path, err,
                               "an address has exactly one of tool, result, resource, prompt, "
-                              "instructions, wire, site (each with server) or turn");
+                              "instructions, label, wire, site (each with server) or turn");
     }
     if (btz_json_int64(btz_json_getz(at, "turn"), &turn)) {
         if (id.len > 0 || (size_t)turn > btz_json_count(btz_json_getz(setting, "turns"))) {
@@ -322,6 +326,6 @@ int btz_lab_address_check(struct btz_lab *lab, const struct script *script, stru
     if (btz_json_getz(at, "wire") || btz_json_getz(at, "site")) {
         return BTZ_OK; /* relay, site or setting.authorization put it there */
     }
-    why = check_below(btz_lab_server_of(lab, id), lab->arena, fragment, setting);
+    why = check_below(btz_lab_server_in(lab, variant, id), lab->arena, fragment, setting);
     return why ? btz_lab_refuse(script, path, err, "%s", why) : BTZ_OK;
 }

@@ -62,6 +62,7 @@ int btz_lab_attack_add(struct btz_lab *lab, struct script *script, struct btz_st
 /* One variant being checked. */
 struct checking {
     struct btz_lab *lab;
+    struct variant *variant;
     const struct script *script;
     const struct btz_json *card;
     const struct btz_json *setting;
@@ -98,7 +99,7 @@ static int check_setting(struct checking *c)
     for (size_t i = 0; i < btz_json_count(servers); i++) {
         struct btz_str id = btz_json_str(btz_json_at(servers, i));
 
-        if (!btz_lab_server_of(c->lab, id)) {
+        if (!btz_lab_server_in(c->lab, c->variant, id)) {
             return btz_lab_refuse(c->script, below(c, "/setting/servers/%zu", i), c->err,
                                   "there is no server \"%.*s\" in the packs", BTZ_FMT(id));
         }
@@ -110,7 +111,7 @@ static int check_setting(struct checking *c)
 
         for (size_t s = 0; s < btz_json_count(servers); s++) {
             struct server *server =
-                btz_lab_server_of(c->lab, btz_json_str(btz_json_at(servers, s)));
+                btz_lab_server_in(c->lab, c->variant, btz_json_str(btz_json_at(servers, s)));
 
             for (size_t r = 0; r < server->resource_count; r++) {
                 found = found || btz_str_eq(server->resources[r].uri, uri);
@@ -209,7 +210,7 @@ static int check_steps(struct checking *c, const struct btz_json *steps, struct 
             return btz_lab_refuse(c->script, at, c->err, "the setting has no server \"%.*s\"",
                                   BTZ_FMT(server));
         }
-        if (call && !btz_lab_tool_of(btz_lab_server_of(c->lab, server), tool)) {
+        if (call && !btz_lab_tool_of(btz_lab_server_in(c->lab, c->variant, server), tool)) {
             return btz_lab_refuse(c->script, at, c->err, "server %.*s has no tool \"%.*s\"",
                                   BTZ_FMT(server), BTZ_FMT(tool));
         }
@@ -223,21 +224,14 @@ static int check_steps(struct checking *c, const struct btz_json *steps, struct 
 }
 
 /* A change that comes after all turns, or in a session that there is not, never comes. */
-static int check_since(struct checking *c, const struct btz_json *fragment, struct btz_str path)
+static int check_since(struct checking *c, const struct btz_json *since, struct btz_str path)
 {
-    const struct btz_json *since = btz_json_getz(fragment, "since");
-    const struct btz_json *at = btz_json_getz(fragment, "at");
     size_t turns = btz_json_count(btz_json_getz(c->setting, "turns"));
     int64_t turn = 0;
     int64_t session = 0;
     int64_t sessions = 1;
 
     path = btz_arena_printf(c->lab->arena, "%.*s/since", BTZ_FMT(path));
-    if (since && !btz_json_getz(at, "field") && !btz_json_getz(at, "instructions")) {
-        return btz_lab_refuse(c->script, path, c->err,
-                              "only definitions change later: an address with field or "
-                              "instructions");
-    }
     (void)btz_json_int64(btz_json_getz(c->setting, "sessions"), &sessions);
     if (btz_json_int64(btz_json_getz(since, "turn"), &turn) && turn > (int64_t)turns) {
         return btz_lab_refuse(c->script, path, c->err,
@@ -250,6 +244,50 @@ static int check_since(struct checking *c, const struct btz_json *fragment, stru
                               "second_session_turn");
     }
     return BTZ_OK;
+}
+
+static int check_later(struct checking *c, const struct btz_json *fragment, struct btz_str path)
+{
+    const struct btz_json *since = btz_json_getz(fragment, "since");
+    const struct btz_json *at = btz_json_getz(fragment, "at");
+
+    struct btz_str where = btz_arena_printf(c->lab->arena, "%.*s/since", BTZ_FMT(path));
+
+    if (since && !btz_json_getz(at, "field") && !btz_json_getz(at, "instructions") &&
+        !btz_json_getz(at, "label")) {
+        return btz_lab_refuse(c->script, where, c->err,
+                              "only definitions and labels change later: an address with field, "
+                              "instructions or label");
+    }
+    if (since && btz_json_getz(at, "tool") &&
+        btz_str_is(btz_json_str(btz_json_getz(at, "field")), "name")) {
+        return btz_lab_refuse(c->script, where, c->err, "a tool has one name from the beginning");
+    }
+    return check_since(c, since, path);
+}
+
+/* Tools that are held back, of the setting or of a twin. */
+static int check_withheld(struct checking *c, const struct btz_json *list, struct btz_str path)
+{
+    int code = BTZ_OK;
+
+    for (size_t i = 0; code == BTZ_OK && i < btz_json_count(list); i++) {
+        const struct btz_json *item = btz_json_at(list, i);
+        struct btz_str server = btz_json_str(btz_json_getz(item, "server"));
+        struct btz_str tool = btz_json_str(btz_json_getz(item, "tool"));
+        struct btz_str at = btz_arena_printf(c->lab->arena, "%.*s/%zu", BTZ_FMT(path), i);
+
+        if (!in_list(btz_json_getz(c->setting, "servers"), server)) {
+            return btz_lab_refuse(c->script, at, c->err, "the setting has no server \"%.*s\"",
+                                  BTZ_FMT(server));
+        }
+        if (!btz_lab_tool_of(btz_lab_server_of(c->lab, server), tool)) {
+            return btz_lab_refuse(c->script, at, c->err, "server %.*s has no tool \"%.*s\"",
+                                  BTZ_FMT(server), BTZ_FMT(tool));
+        }
+        code = check_since(c, btz_json_getz(item, "since"), at);
+    }
+    return code;
 }
 
 static int check_payload(struct checking *c)
@@ -267,8 +305,8 @@ static int check_payload(struct checking *c)
                                   BTZ_FMT(id));
         }
         btz_json_set(c->lab->arena, c->payload, id, btz_json_getz(fragment, "text"));
-        code = btz_lab_address_check(c->lab, c->script, path, fragment, c->setting, c->err);
-        code = code != BTZ_OK ? code : check_since(c, fragment, path);
+        code = btz_lab_address_check(c->lab, c->variant, path, fragment, c->err);
+        code = code != BTZ_OK ? code : check_later(c, fragment, path);
         if (code == BTZ_OK) {
             code = check_texts(c, btz_json_getz(fragment, "text"), below(c, "/payload/%zu/text", i),
                                false);
@@ -296,7 +334,7 @@ static int check_trigger(struct checking *c)
         return btz_lab_refuse(c->script, path, c->err, "tool \"%.*s\" needs the server that has it",
                               BTZ_FMT(tool));
     }
-    if (tool.len > 0 && !btz_lab_tool_of(btz_lab_server_of(c->lab, id), tool)) {
+    if (tool.len > 0 && !btz_lab_tool_of(btz_lab_server_in(c->lab, c->variant, id), tool)) {
         return btz_lab_refuse(c->script, path, c->err, "server %.*s has no tool \"%.*s\"",
                               BTZ_FMT(id), BTZ_FMT(tool));
     }
@@ -356,6 +394,10 @@ static int check_twin(struct checking *c, const char *which)
     if (code == BTZ_OK) {
         code = check_steps(c, btz_json_getz(twin, "plan"),
                            btz_arena_printf(c->lab->arena, "%s/plan", base.ptr));
+    }
+    if (code == BTZ_OK) {
+        code = check_withheld(c, btz_json_getz(twin, "withheld"),
+                              btz_arena_printf(c->lab->arena, "%s/withheld", base.ptr));
     }
     if (code == BTZ_OK && btz_json_getz(twin, "plan")) {
         const struct btz_json *turns = btz_json_getz(twin, "turns");
@@ -454,7 +496,7 @@ static int check_authorization(struct checking *c)
             return btz_lab_refuse(c->script, below(c, "/setting/authorization/%zu/server", i),
                                   c->err, "must be one of setting.servers");
         }
-        if (tool.len && !btz_lab_tool_of(btz_lab_server_of(c->lab, server), tool)) {
+        if (tool.len && !btz_lab_tool_of(btz_lab_server_in(c->lab, c->variant, server), tool)) {
             return btz_lab_refuse(c->script, below(c, "/setting/authorization/%zu/step_up", i),
                                   c->err, "the server has no such tool");
         }
@@ -464,8 +506,9 @@ static int check_authorization(struct checking *c)
 
 static int check_variant(struct checking *c)
 {
-    int code = check_setting(c);
+    int code = btz_lab_clones_make(c->lab, c->variant, c->err);
 
+    code = code != BTZ_OK ? code : check_setting(c);
     c->payload = btz_json_new_object(c->lab->arena);
     c->markers = btz_json_shallow(c->lab->arena, btz_json_getz(c->card, "markers"));
     btz_json_set_str(c->lab->arena, c->markers, BTZ_LAB_ATTACKER, BTZ_STR(BTZ_LAB_ATTACKER));
@@ -473,6 +516,9 @@ static int check_variant(struct checking *c)
     code = code != BTZ_OK ? code : check_sessions(c);
     code = code != BTZ_OK ? code : check_payload(c);
     code = code != BTZ_OK ? code : check_authorization(c);
+    code = code != BTZ_OK ? code
+                          : check_withheld(c, btz_json_getz(c->setting, "withheld"),
+                                           below(c, "/setting/withheld", 0));
     code = code != BTZ_OK ? code
                           : check_texts(c, btz_json_getz(c->setting, "turns"),
                                         below(c, "/setting/turns", 0), true);
@@ -582,7 +628,7 @@ static int finish_variants(struct btz_lab *lab, struct script *script, const str
 
     for (size_t i = 0; code == BTZ_OK && i < btz_json_count(variants); i++) {
         struct variant *v = BTZ_NEW(lab->arena, struct variant);
-        struct checking c = {.lab = lab, .script = script, .err = err};
+        struct checking c = {.lab = lab, .variant = v, .script = script, .err = err};
         const struct btz_scenario *other;
 
         c.card = v->pub.card = btz_json_at(variants, i);

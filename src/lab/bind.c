@@ -384,6 +384,27 @@ static int random_pick(lua_State *L)
     return 1;
 }
 
+/*@ ctx.safe(switch) -> boolean
+ * Whether the host profile of the trial makes this switch safe, for a server's own code path: a
+ * server is lenient only where this is false. A name that is no switch is an error. */
+static int context_safe(lua_State *L)
+{
+    struct btz_lab *lab = btz_lua_owner(L);
+    struct btz_str name;
+
+    name.ptr = luaL_checklstring(L, 1, &name.len);
+    if (!lab->run || !lab->run->server) {
+        return luaL_error(L, "ctx belongs to a call in progress");
+    }
+    for (int which = 0; which < BTZ_SWITCH_COUNT; which++) {
+        if (btz_str_is(name, btz_switch_name((enum btz_switch)which))) {
+            lua_pushboolean(L, lab->run->stage->profile.safe[which]);
+            return 1;
+        }
+    }
+    return luaL_error(L, "there is no host-profile switch '%s'", name.ptr);
+}
+
 /*@ ctx.server -> text
  * The configured name of the server, which the model may see. */
 /*@ ctx.tool -> text
@@ -406,8 +427,11 @@ static int context_get(lua_State *L)
         value = run->tool;
     } else if (btz_str_is(key, "prompt")) {
         value = run->prompt;
+    } else if (btz_str_is(key, "safe")) {
+        lua_pushcfunction(L, context_safe);
+        return 1;
     } else {
-        return luaL_error(L, "ctx has server, tool and prompt, not '%s'", key.ptr);
+        return luaL_error(L, "ctx has server, tool, prompt and safe, not '%s'", key.ptr);
     }
     lua_pushlstring(L, value.ptr ? value.ptr : "", value.len);
     return 1;

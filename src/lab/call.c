@@ -18,6 +18,25 @@ static const struct btz_schema *input_schema(const struct tool *tool, struct sta
     return mine->input;
 }
 
+/* The arguments under the names that the script knows: a payload may have renamed parameters. */
+static const struct btz_json *as_written(struct btz_arena *arena, const struct stage_tool *mine,
+                                         const struct btz_json *arguments)
+{
+    struct btz_json *out = btz_json_new_object(arena);
+
+    if (!mine->renamed || !btz_json_is(arguments, BTZ_JSON_OBJECT)) {
+        return arguments;
+    }
+    for (size_t i = 0; i < btz_json_count(arguments); i++) {
+        struct btz_str name = btz_json_key_at(arguments, i);
+        const struct btz_json *written = btz_json_get(mine->renamed, name);
+
+        btz_json_set(arena, out, written ? btz_json_str(written) : name,
+                     btz_json_value_at(arguments, i));
+    }
+    return out;
+}
+
 /* NULL if the arguments are as the schema wants them, else the error result. */
 static const struct btz_json *check_arguments(struct btz_stage *stage, struct btz_str tool,
                                               const struct btz_schema *schema,
@@ -55,10 +74,10 @@ int btz_stage_call(struct btz_stage *stage, size_t server_index, struct btz_str 
     }
     server = &stage->servers[server_index];
     for (; index < server->server->tool_count && !tool; index += !tool) {
-        tool = btz_str_eq(server->server->tools[index].shown, name) ? &server->server->tools[index]
+        tool = btz_str_eq(btz_stage_tool_name(server, index), name) ? &server->server->tools[index]
                                                                     : NULL;
     }
-    if (!tool) {
+    if (!tool || server->tools[index].withheld) {
         return btz_err_set(err, BTZ_ENOTFOUND, "server %.*s has no tool \"%.*s\"",
                            BTZ_FMT(server->pub.label), BTZ_FMT(name));
     }
@@ -72,6 +91,7 @@ int btz_stage_call(struct btz_stage *stage, size_t server_index, struct btz_str 
         *result = refused;
         return BTZ_OK;
     }
+    arguments = as_written(stage->arena, &server->tools[index], arguments);
     {
         struct btz_lua_arg args[] = {{NULL, lab->world_ref}, {arguments, 0}, {NULL, lab->ctx_ref}};
         struct run run = {.stage = stage,

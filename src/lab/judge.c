@@ -1,31 +1,31 @@
 /* The card's functions over a finished record. */
 #include "lab/lab_int.h"
 
-/* Oracles know servers and tools by the names as written: under a renaming they are put back. */
+/* Oracles know servers and tools by the names as written: a renaming, or a payload that gave a tool
+ * another name, is put back. */
 static const struct btz_json *as_written(struct btz_stage *stage, const struct btz_json *trajectory)
 {
-    struct btz_json *out;
+    struct btz_json *out = NULL;
 
-    if (stage->lab->rename_seed == 0) {
-        return trajectory;
-    }
-    out = btz_json_shallow(stage->arena, trajectory);
     for (size_t i = 0; i < btz_json_count(trajectory); i++) {
         const struct btz_json *event = btz_json_at(trajectory, i);
-        struct server *server =
-            btz_lab_server_of(stage->lab, btz_json_str(btz_json_getz(event, "server")));
+        const struct stage_server *server =
+            btz_stage_server_of(stage, btz_json_str(btz_json_getz(event, "server")));
         struct btz_str shown = btz_json_str(btz_json_getz(event, "tool"));
 
-        for (size_t t = 0; server && t < server->tool_count; t++) {
-            if (btz_str_eq(server->tools[t].shown, shown)) {
+        for (size_t t = 0; shown.len && server && t < server->server->tool_count; t++) {
+            struct btz_str written = server->server->tools[t].name;
+
+            if (btz_str_eq(btz_stage_tool_name(server, t), shown) && !btz_str_eq(written, shown)) {
                 struct btz_json *copy = btz_json_shallow(stage->arena, event);
 
-                btz_json_set_str(stage->arena, copy, "tool", server->tools[t].name);
+                out = out ? out : btz_json_shallow(stage->arena, trajectory);
+                btz_json_set_str(stage->arena, copy, "tool", written);
                 btz_json_replace_at(out, i, copy);
             }
         }
     }
-    return out;
+    return out ? out : trajectory;
 }
 
 static int judge(struct btz_stage *stage, const struct variant *variant, int function,

@@ -41,12 +41,18 @@ enum btz_switch {
     BTZ_SWITCH_MATCH_STREAMS,       /* an answer counts on the stream of its own request only */
     BTZ_SWITCH_PRIVATE_CACHE,       /* no list from another authorization context */
     BTZ_SWITCH_REQUIRE_METADATA,    /* authorization only where metadata says so */
-    BTZ_SWITCH_OPEN_WITHOUT_SHELL,  /* an address is an argument of the browser, not of a shell */
-    BTZ_SWITCH_OPEN_WEB_ONLY,       /* nothing but web addresses is opened */
-    BTZ_SWITCH_GUARD_ADDRESSES,     /* servers do not choose what the host fetches inside */
-    BTZ_SWITCH_GUARD_REDIRECTS,     /* nor by redirects */
-    BTZ_SWITCH_BARE_ICONS,          /* icons from the server's own host, without credentials */
-    BTZ_SWITCH_OWN_TOKEN,           /* a server never passes its client's token on */
+    BTZ_SWITCH_HASH_LONG_NAMES,     /* a tool's name that is cut stays apart from all others */
+    BTZ_SWITCH_SEPARATE_NAMESPACES, /* labels that read alike in tool names are told apart */
+    BTZ_SWITCH_KEY_BY_ORIGIN,       /* servers are known by their origin, not by display name */
+    BTZ_SWITCH_PIN_SERVERS,         /* who had a display name keeps it when it is given up */
+    BTZ_SWITCH_APPROVED_CALLS, /* a call goes out only under the definition that was approved */
+    BTZ_SWITCH_CONFINE_NAMES,  /* a file that is fetched never names its own place on the disk */
+    BTZ_SWITCH_OPEN_WITHOUT_SHELL,    /* an address is an argument of the browser, not of a shell */
+    BTZ_SWITCH_OPEN_WEB_ONLY,         /* nothing but web addresses is opened */
+    BTZ_SWITCH_GUARD_ADDRESSES,       /* servers do not choose what the host fetches inside */
+    BTZ_SWITCH_GUARD_REDIRECTS,       /* nor by redirects */
+    BTZ_SWITCH_BARE_ICONS,            /* icons from the server's own host, without credentials */
+    BTZ_SWITCH_OWN_TOKEN,             /* a server never passes its client's token on */
     BTZ_SWITCH_CHECK_RESPONSE_ISSUER, /* an authorization response names the recorded issuer */
     BTZ_SWITCH_CONSENT_PER_CLIENT,    /* consent is for one client, not for a user */
     BTZ_SWITCH_LIMIT_SCOPES,          /* no scope beyond what the user agreed to */
@@ -81,6 +87,9 @@ struct btz_scenario {
     const struct btz_json *card;        /* data part of the variant */
     const struct btz_json *switches;    /* array of switch names this variant needs */
 };
+
+/* Whether the variant has an adversary on the wire, in the attack or in its benign twin. */
+bool btz_scenario_has_relay(const struct btz_scenario *scenario);
 
 struct btz_lab_options {
     const char *const *pack_dirs; /* user packs, loaded after the core pack */
@@ -120,9 +129,12 @@ int btz_stage_new(struct btz_lab *lab, const struct btz_scenario *scenario, enum
 int btz_stage_new_plain(struct btz_lab *lab, const struct btz_str *servers, size_t server_count,
                         uint64_t seed, struct btz_stage **out, struct btz_err *err) BTZ_WARN_UNUSED;
 void btz_stage_free(struct btz_stage *stage);
+/* The profile that scripts of servers see as ctx.safe; before this is called everything is safe. */
+void btz_stage_set_profile(struct btz_stage *stage, const struct btz_host_profile *profile);
 
 /* Servers of this stage, in the order of the card. `label` is the configured name that the model
- * may see (the attacker's is drawn from neutral names by seed). */
+ * may see (the attacker's is drawn from neutral names by seed); two servers may have the same one.
+ * `id` is where a server comes from, whatever it calls itself: no two have the same. */
 struct btz_stage_server {
     struct btz_str id;
     struct btz_str label;
@@ -169,6 +181,14 @@ struct btz_stage_progress {
  * values handed out earlier stay valid. */
 int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progress, bool *changed,
                       struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* How a server gives its lists, if the setting says so; 0 = as servers usually do. `ttl_ms` is the
+ * caching hint of the modern era. */
+struct btz_stage_lists {
+    size_t page_size;
+    int64_t ttl_ms;
+};
+struct btz_stage_lists btz_stage_lists(const struct btz_stage *stage, size_t server);
 
 /* Whether a fragment of this arm is still to come (`since`). */
 bool btz_stage_is_early(const struct btz_stage *stage);

@@ -112,8 +112,15 @@ struct server {
     int seed; /* function or BTZ_LUA_NONE */
 };
 
+/* setting.clones: a second server that runs a server's script, over a world part of its own. */
+struct clone {
+    struct server *server, *of;
+};
+
 struct variant {
     struct btz_scenario pub; /* first: a scenario is its variant */
+    struct clone *clones;
+    size_t clone_count;
     struct script *script;
     struct btz_str path; /* of the variant in the script's data */
     int seed, utility, oracle;
@@ -186,11 +193,14 @@ enum { WORLD_DEPTH = 16 };
 struct stage_tool {
     const struct btz_json *definition;
     bool changed;             /* its input schema was changed by the payload */
+    bool withheld;            /* not offered now */
+    struct btz_json *renamed; /* new name of a parameter -> as written; NULL if none has one */
     struct btz_schema *input; /* compiled from `definition` on first use, if changed */
 };
 
 struct stage_server {
     struct btz_stage_server pub;
+    struct btz_str label; /* without any fragment */
     const struct server *server;
     struct stage_tool *tools;
     const struct btz_json *resources; /* the present ones, as the server's file gives them */
@@ -226,6 +236,7 @@ struct btz_stage {
     size_t site_count;
     struct login *login; /* the organisation's authorization server */
     struct btz_stage_progress progress;
+    struct btz_host_profile profile;
 
     struct seeded *seeded;
     struct world world;
@@ -299,6 +310,9 @@ int btz_lab_attack_add(struct btz_lab *lab, struct script *script, struct btz_st
  * scenarios. */
 int btz_lab_attacks_finish(struct btz_lab *lab, struct btz_err *err) BTZ_WARN_UNUSED;
 struct server *btz_lab_server_of(const struct btz_lab *lab, struct btz_str id);
+/* A server of the packs, or a clone of the variant (NULL: of none). */
+struct server *btz_lab_server_in(const struct btz_lab *lab, const struct variant *variant,
+                                 struct btz_str id);
 struct tool *btz_lab_tool_of(const struct server *server, struct btz_str name);
 /* prompt.c */
 int btz_lab_prompts_add(struct btz_lab *lab, struct server *server,
@@ -313,9 +327,14 @@ int btz_lab_templates_add(struct btz_lab *lab, struct server *server,
 const struct template *btz_lab_template_match(const struct server *server, struct btz_arena *arena,
                                               struct btz_str uri, const struct btz_json **values);
 /* address.c: whether the address of a fragment names something that exists. */
-int btz_lab_address_check(struct btz_lab *lab, const struct script *script, struct btz_str path,
-                          const struct btz_json *fragment, const struct btz_json *setting,
-                          struct btz_err *err) BTZ_WARN_UNUSED;
+int btz_lab_address_check(struct btz_lab *lab, const struct variant *variant, struct btz_str path,
+                          const struct btz_json *fragment, struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* clone.c: the clones of a variant's setting. */
+int btz_lab_clones_make(struct btz_lab *lab, struct variant *variant,
+                        struct btz_err *err) BTZ_WARN_UNUSED;
+/* Gives clones what their servers' definitions have become (new names). */
+void btz_lab_clones_refresh(struct btz_lab *lab);
 
 /* subst.c: replaces {name} and {payload.id}; `payload` may be NULL. A text without placeholders is
  * returned as it is, a value whose texts have none as well. The first unknown name is an error. */
@@ -329,6 +348,18 @@ struct subst {
 int btz_lab_subst_text(struct subst *s, struct btz_str text, struct btz_str *out) BTZ_WARN_UNUSED;
 int btz_lab_subst_value(struct subst *s, const struct btz_json *value,
                         const struct btz_json **out) BTZ_WARN_UNUSED;
+/* The object with {name} replaced in the names of its members: a payload may name a parameter after
+ * a marker. Parameters get no new names from `rename`. */
+int btz_lab_subst_keys(struct subst *s, const struct btz_json *object,
+                       const struct btz_json **out) BTZ_WARN_UNUSED;
+
+/* overlay.c: whether the trial is as far as `since` says. */
+bool btz_stage_reached(const struct btz_stage *stage, const struct btz_json *since);
+
+/* withhold.c: whether a tool of this arm comes later. */
+bool btz_stage_grows(const struct btz_stage *stage);
+/* Takes out of the definitions, which are whole, what is not offered now. */
+void btz_stage_withhold(struct btz_stage *stage);
 
 /* rename.c */
 void btz_lab_rename(struct btz_lab *lab);
@@ -379,6 +410,9 @@ void btz_lab_seeded_free(struct btz_lab *lab);
 struct btz_stage *btz_stage_make(struct btz_lab *lab, uint64_t seed, size_t servers);
 void btz_stage_add_server(struct btz_stage *stage, const struct server *server,
                           const struct btz_json *uris);
+struct stage_server *btz_stage_server_of(struct btz_stage *stage, struct btz_str id);
+/* The name of tool number `index` as the model may see it: a payload may have changed it. */
+struct btz_str btz_stage_tool_name(const struct stage_server *server, size_t index);
 
 /* web.c: `list` is setting.authorization after substitution, `written` before it; or both NULL. */
 void btz_lab_sites_make(struct btz_stage *stage, const struct btz_json *list,

@@ -2,16 +2,6 @@
  * change. */
 #include "lab/address.h"
 
-static struct stage_server *server_of(struct btz_stage *stage, struct btz_str id)
-{
-    for (size_t i = 0; i < stage->server_count; i++) {
-        if (btz_str_eq(stage->servers[i].pub.id, id)) {
-            return &stage->servers[i];
-        }
-    }
-    return NULL;
-}
-
 static int failed(struct btz_stage *stage, const struct btz_fragment *fragment, const char *why,
                   struct btz_err *err)
 {
@@ -27,6 +17,23 @@ static void own_list(struct btz_stage *stage, const struct btz_json **list,
     }
 }
 
+/* Notes that a parameter stands under another name, for the script that knows it by its own. */
+static void note_rename(struct btz_stage *stage, struct stage_tool *tool, struct btz_str field,
+                        struct btz_str text)
+{
+    struct btz_str prefix = BTZ_STR("inputSchema.properties.");
+    struct btz_str name = btz_str_sub(field, prefix.len, field.len);
+
+    if (!btz_str_starts(field, prefix) || memchr(name.ptr, '.', name.len)) {
+        return; /* not a parameter of the tool itself */
+    }
+    if (!tool->renamed) {
+        tool->renamed = btz_json_new_object(stage->arena);
+    }
+    btz_json_set(stage->arena, tool->renamed, text, btz_json_new_str(stage->arena, name));
+}
+
+/* A tool whose name is changed is still the one with this number: its handler stays with it. */
 static int into_tool(struct btz_stage *stage, struct stage_server *server,
                      const struct btz_fragment *fragment, enum btz_fragment_mode mode,
                      struct btz_err *err)
@@ -47,7 +54,16 @@ static int into_tool(struct btz_stage *stage, struct stage_server *server,
         if (!edited) {
             return failed(stage, fragment, why, err);
         }
+        for (size_t t = 0; t < server->server->tool_count; t++) {
+            if (t != i && btz_str_eq(btz_stage_tool_name(server, t),
+                                     btz_json_str(btz_json_getz(edited, "name")))) {
+                return failed(stage, fragment, "the server has a tool of that name", err);
+            }
+        }
         tool->definition = edited;
+        if (mode == BTZ_FRAGMENT_RENAME) {
+            note_rename(stage, tool, field, fragment->text);
+        }
         /* Other words in the same place leave the schema as strict as it was. */
         tool->changed = tool->changed || (btz_str_starts(field, BTZ_STR("inputSchema.")) &&
                                           !btz_str_ends(field, BTZ_STR(".description")) &&
@@ -155,14 +171,19 @@ static bool reached(const struct btz_json *since, const char *what, unsigned now
     return !btz_json_int64(btz_json_getz(since, what), &wanted) || (int64_t)now >= wanted;
 }
 
+bool btz_stage_reached(const struct btz_stage *stage, const struct btz_json *since)
+{
+    return reached(since, "session", stage->progress.session) &&
+           reached(since, "turn", stage->progress.turn) &&
+           reached(since, "calls", stage->progress.calls);
+}
+
 /* Whether the fragment is there yet. */
 static bool is_due(const struct btz_stage *stage, const struct btz_json *card)
 {
     const struct btz_json *since = btz_json_getz(card, "since");
 
-    return !since || (reached(since, "session", stage->progress.session) &&
-                      reached(since, "turn", stage->progress.turn) &&
-                      reached(since, "calls", stage->progress.calls));
+    return !since || btz_stage_reached(stage, since);
 }
 
 bool btz_stage_is_early(const struct btz_stage *stage)
@@ -181,6 +202,7 @@ static void reset(struct btz_stage *stage)
     for (size_t s = 0; s < stage->server_count; s++) {
         struct stage_server *server = &stage->servers[s];
 
+        server->pub.label = server->label;
         server->pub.instructions = server->server->instructions;
         server->pub.tools = server->server->tools_json;
         server->pub.resources = btz_json_shallow(stage->arena, server->resources);
@@ -190,6 +212,7 @@ static void reset(struct btz_stage *stage)
             btz_schema_free(server->tools[t].input);
             server->tools[t].input = NULL;
             server->tools[t].changed = false;
+            server->tools[t].renamed = NULL;
         }
     }
 }
@@ -201,8 +224,9 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
         btz_arena_array(stage->arena, stage->server_count, 3 * sizeof(*before));
     struct btz_str *instructions =
         btz_arena_array(stage->arena, stage->server_count, sizeof(*instructions));
+    struct btz_str *labels = btz_arena_array(stage->arena, stage->server_count, sizeof(*labels));
     bool differs = false;
-    bool later = false;
+    bool later = btz_stage_grows(stage);
     int code;
 
     stage->progress = progress;
@@ -218,6 +242,7 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
         before[3 * i + 1] = stage->servers[i].pub.resources;
         before[3 * i + 2] = stage->servers[i].pub.prompts;
         instructions[i] = stage->servers[i].pub.instructions;
+        labels[i] = stage->servers[i].pub.label;
     }
     reset(stage);
     code = btz_stage_overlay(stage, err);
@@ -227,7 +252,8 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
         differs = differs || !btz_json_equal(before[3 * i], pub->tools) ||
                   !btz_json_equal(before[3 * i + 1], pub->resources) ||
                   !btz_json_equal(before[3 * i + 2], pub->prompts) ||
-                  !btz_str_eq(instructions[i], pub->instructions);
+                  !btz_str_eq(instructions[i], pub->instructions) ||
+                  !btz_str_eq(labels[i], pub->label);
     }
     *changed = differs;
     return code;
@@ -248,8 +274,10 @@ int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err)
         }
         written.at = btz_json_getz(card, "at");
         mode = btz_fragment_mode(card);
-        server = server_of(stage, btz_json_str(btz_json_getz(fragment->at, "server")));
-        if (btz_json_getz(fragment->at, "instructions")) {
+        server = btz_stage_server_of(stage, btz_json_str(btz_json_getz(fragment->at, "server")));
+        if (btz_json_getz(fragment->at, "label")) {
+            server->pub.label = fragment->text;
+        } else if (btz_json_getz(fragment->at, "instructions")) {
             server->pub.instructions =
                 mode == BTZ_FRAGMENT_REPLACE
                     ? fragment->text
@@ -266,5 +294,6 @@ int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err)
             return code;
         }
     }
+    btz_stage_withhold(stage);
     return BTZ_OK;
 }

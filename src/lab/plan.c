@@ -46,7 +46,7 @@ static int args_value(struct planning *p, const struct btz_json *value, const st
         }
     }
     *out = copy;
-    return BTZ_OK;
+    return btz_json_is(value, BTZ_JSON_OBJECT) ? btz_lab_subst_keys(&p->subst, copy, out) : BTZ_OK;
 }
 
 static int call_step(struct planning *p, const struct btz_json *call, const struct btz_json **out)
@@ -59,16 +59,15 @@ static int call_step(struct planning *p, const struct btz_json *call, const stru
     const struct btz_json *capture = btz_json_getz(call, "capture");
     int code = args_value(p, btz_json_getz(call, "args"), &args);
 
-    for (size_t i = 0; i < p->stage->server_count; i++) {
-        const struct stage_server *server = &p->stage->servers[i];
+    struct stage_server *server = btz_stage_server_of(p->stage, id);
 
-        if (btz_str_eq(server->pub.id, id)) {
-            struct tool *tool =
-                btz_lab_tool_of(server->server, btz_json_str(btz_json_getz(call, "tool")));
+    if (server) {
+        struct tool *tool =
+            btz_lab_tool_of(server->server, btz_json_str(btz_json_getz(call, "tool")));
 
-            btz_json_set_str(arena, made, "label", server->pub.label);
-            btz_json_set_str(arena, made, "tool", tool->shown);
-        }
+        btz_json_set_str(arena, made, "label", server->pub.label);
+        btz_json_set_str(arena, made, "tool",
+                         btz_stage_tool_name(server, (size_t)(tool - server->server->tools)));
     }
     if (code == BTZ_OK) {
         btz_json_setz(arena, made, "args", args);

@@ -11,6 +11,13 @@ static int relay_of(const struct btz_stage *stage)
     return stage->arm == BTZ_ARM_ATTACK ? stage->variant->relay : stage->variant->benign_relay;
 }
 
+bool btz_scenario_has_relay(const struct btz_scenario *scenario)
+{
+    const struct variant *variant = (const struct variant *)scenario; /* its first member */
+
+    return variant->relay != BTZ_LUA_NONE || variant->benign_relay != BTZ_LUA_NONE;
+}
+
 bool btz_stage_has_relay(const struct btz_stage *stage)
 {
     return relay_of(stage) != BTZ_LUA_NONE;
@@ -20,18 +27,19 @@ bool btz_stage_has_relay(const struct btz_stage *stage)
  * written to the one on the wire. */
 static const struct btz_json *with_names(struct btz_stage *stage, const struct btz_json *message)
 {
-    const struct server *server =
-        btz_lab_server_of(stage->lab, btz_json_str(btz_json_getz(message, "server")));
+    const struct stage_server *server =
+        btz_stage_server_of(stage, btz_json_str(btz_json_getz(message, "server")));
     struct btz_str shown = btz_json_str(btz_json_getz(message, "tool"));
     struct btz_json *out = btz_json_shallow(stage->arena, message);
     struct btz_json *names = btz_json_new_object(stage->arena);
 
-    for (size_t i = 0; server && i < server->tool_count; i++) {
-        const struct tool *tool = &server->tools[i];
+    for (size_t i = 0; server && i < server->server->tool_count; i++) {
+        struct btz_str written = server->server->tools[i].name;
+        struct btz_str name = btz_stage_tool_name(server, i);
 
-        btz_json_set(stage->arena, names, tool->name, btz_json_new_str(stage->arena, tool->shown));
-        if (btz_str_eq(tool->shown, shown)) {
-            btz_json_set_str(stage->arena, out, "tool", tool->name);
+        btz_json_set(stage->arena, names, written, btz_json_new_str(stage->arena, name));
+        if (btz_str_eq(name, shown)) {
+            btz_json_set_str(stage->arena, out, "tool", written);
         }
     }
     btz_json_setz(stage->arena, out, "names", names);

@@ -50,6 +50,12 @@ static bool word_byte(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
+/* "label__tool" is two words. */
+static bool joint_at(struct btz_str text, size_t at)
+{
+    return btz_str_starts(btz_str_sub(text, at, text.len), BTZ_STR("__"));
+}
+
 struct btz_str btz_lab_renamed(const struct btz_lab *lab, struct btz_arena *arena,
                                struct btz_str text)
 {
@@ -64,15 +70,16 @@ struct btz_str btz_lab_renamed(const struct btz_lab *lab, struct btz_arena *aren
     while (i < text.len) {
         struct btz_str name;
         size_t len = 0;
+        size_t step = joint_at(text, i) ? 2 : 1;
 
-        while (i + len < text.len && word_byte(text.ptr[i + len])) {
+        while (i + len < text.len && word_byte(text.ptr[i + len]) && !joint_at(text, i + len)) {
             len++;
         }
         if (len > 0 && lookup(lab, btz_str_sub(text, i, len), &name)) {
             any = true;
             (void)btz_buf_add_str(&buf, name);
         } else {
-            len = len ? len : 1;
+            len = len ? len : step;
             (void)btz_buf_add(&buf, text.ptr + i, len);
         }
         i += len;
@@ -174,4 +181,5 @@ void btz_lab_rename(struct btz_lab *lab)
         server->tools_json = tools;
         rename_prompts(lab, server);
     }
+    btz_lab_clones_refresh(lab);
 }

@@ -11,6 +11,17 @@ struct server *btz_lab_server_of(const struct btz_lab *lab, struct btz_str id)
     return NULL;
 }
 
+struct server *btz_lab_server_in(const struct btz_lab *lab, const struct variant *variant,
+                                 struct btz_str id)
+{
+    for (size_t i = 0; variant && i < variant->clone_count; i++) {
+        if (btz_str_eq(variant->clones[i].server->id, id)) {
+            return variant->clones[i].server;
+        }
+    }
+    return btz_lab_server_of(lab, id);
+}
+
 struct tool *btz_lab_tool_of(const struct server *server, struct btz_str name)
 {
     for (size_t i = 0; i < server->tool_count; i++) {

@@ -38,6 +38,21 @@ void btz_stage_add_server(struct btz_stage *stage, const struct server *server,
     s->pub.templates = server->templates_json;
 }
 
+struct stage_server *btz_stage_server_of(struct btz_stage *stage, struct btz_str id)
+{
+    for (size_t i = 0; i < stage->server_count; i++) {
+        if (btz_str_eq(stage->servers[i].pub.id, id)) {
+            return &stage->servers[i];
+        }
+    }
+    return NULL;
+}
+
+struct btz_str btz_stage_tool_name(const struct stage_server *server, size_t index)
+{
+    return btz_json_str(btz_json_getz(server->tools[index].definition, "name"));
+}
+
 /* The servers' seeded world, and markers whose values it does not hold. */
 static int draw_and_seed(struct btz_stage *stage, struct btz_err *err)
 {
@@ -130,18 +145,20 @@ static int seed_variant(struct btz_stage *stage, struct btz_err *err)
 static const struct btz_json *visible(struct btz_stage *stage, const struct btz_json *place)
 {
     static const char *const keys[] = {"tool", "result", "prompt"};
-    struct server *server =
-        btz_lab_server_of(stage->lab, btz_json_str(btz_json_getz(place, "server")));
+    const struct stage_server *s =
+        btz_stage_server_of(stage, btz_json_str(btz_json_getz(place, "server")));
     struct btz_json *copy = NULL;
 
-    for (size_t i = 0; stage->lab->rename_seed && server && i < 3; i++) {
+    for (size_t i = 0; s && i < 3; i++) {
         struct btz_str name = btz_json_str(btz_json_getz(place, keys[i]));
-        struct tool *tool = name.len > 0 && i < 2 ? btz_lab_tool_of(server, name) : NULL;
-        struct prompt *prompt = name.len > 0 && i == 2 ? btz_lab_prompt_of(server, name) : NULL;
+        struct tool *tool = name.len > 0 && i < 2 ? btz_lab_tool_of(s->server, name) : NULL;
+        struct prompt *prompt = name.len > 0 && i == 2 ? btz_lab_prompt_of(s->server, name) : NULL;
 
         if (tool || prompt) {
             copy = copy ? copy : btz_json_shallow(stage->arena, place);
-            btz_json_set_str(stage->arena, copy, keys[i], tool ? tool->shown : prompt->shown);
+            btz_json_set_str(stage->arena, copy, keys[i],
+                             tool ? btz_stage_tool_name(s, (size_t)(tool - s->server->tools))
+                                  : prompt->shown);
         }
     }
     return copy ? copy : place;
@@ -175,11 +192,10 @@ static int give_labels(struct btz_stage *stage, struct subst *s, const struct bt
         if (btz_lab_subst_text(s, btz_json_str(btz_json_value_at(labels, i)), &label) != BTZ_OK) {
             return unknown(stage, s, err);
         }
-        for (size_t n = 0; n < stage->server_count; n++) {
-            if (btz_str_eq(stage->servers[n].pub.id, btz_json_key_at(labels, i))) {
-                stage->servers[n].pub.label = label;
-            }
-        }
+        btz_stage_server_of(stage, btz_json_key_at(labels, i))->pub.label = label;
+    }
+    for (size_t n = 0; n < stage->server_count; n++) {
+        stage->servers[n].label = stage->servers[n].pub.label;
     }
     return BTZ_OK;
 }
@@ -240,6 +256,9 @@ struct btz_stage *btz_stage_make(struct btz_lab *lab, uint64_t seed, size_t serv
     stage->seed = seed;
     stage->budget = PLAIN_BUDGET;
     stage->progress = (struct btz_stage_progress){.session = 1, .turn = 1};
+    if (btz_host_profile_named(BTZ_STR("hardened"), &stage->profile) != BTZ_OK) {
+        btz_panic("host profile hardened is missing");
+    }
     stage->servers = btz_arena_array(arena, servers + 1, sizeof(*stage->servers));
     stage->markers = stage->payload = btz_json_new_object(arena);
     stage->trigger = btz_json_new_object(arena);
@@ -264,8 +283,9 @@ int btz_stage_new(struct btz_lab *lab, const struct btz_scenario *scenario, enum
     stage->variant = (const struct variant *)(const void *)scenario;
     stage->arm = arm;
     for (size_t i = 0; i < btz_json_count(servers); i++) {
-        btz_stage_add_server(stage, btz_lab_server_of(lab, btz_json_str(btz_json_at(servers, i))),
-                             btz_json_getz(setting, "resources"));
+        btz_stage_add_server(
+            stage, btz_lab_server_in(lab, stage->variant, btz_json_str(btz_json_at(servers, i))),
+            btz_json_getz(setting, "resources"));
     }
     code = draw_and_seed(stage, err);
     if (code == BTZ_OK) {
@@ -280,6 +300,11 @@ int btz_stage_new(struct btz_lab *lab, const struct btz_scenario *scenario, enum
     }
     *out = stage;
     return BTZ_OK;
+}
+
+void btz_stage_set_profile(struct btz_stage *stage, const struct btz_host_profile *profile)
+{
+    stage->profile = *profile;
 }
 
 int btz_stage_new_plain(struct btz_lab *lab, const struct btz_str *servers, size_t server_count,

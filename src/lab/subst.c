@@ -136,3 +136,34 @@ int btz_lab_subst_value(struct subst *s, const struct btz_json *value, const str
     *out = copy ? copy : value;
     return BTZ_OK;
 }
+
+int btz_lab_subst_keys(struct subst *s, const struct btz_json *object, const struct btz_json **out)
+{
+    struct subst plain = *s;
+    struct btz_json *copy = NULL;
+    bool any = false;
+
+    plain.rename = NULL;
+    for (size_t i = 0; i < btz_json_count(object); i++) {
+        struct btz_str key = btz_json_key_at(object, i);
+
+        any = any || memchr(key.ptr, '{', key.len);
+    }
+    *out = object;
+    if (!any) {
+        return BTZ_OK;
+    }
+    copy = btz_json_new_object(s->arena);
+    for (size_t i = 0; i < btz_json_count(object); i++) {
+        struct btz_str key = btz_json_key_at(object, i);
+        int code = btz_lab_subst_text(&plain, key, &key);
+
+        if (code != BTZ_OK) {
+            s->unknown = plain.unknown;
+            return code;
+        }
+        btz_json_set(s->arena, copy, key, btz_json_value_at(object, i));
+    }
+    *out = copy;
+    return BTZ_OK;
+}

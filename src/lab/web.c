@@ -48,7 +48,7 @@ static void make_site(struct btz_stage *stage, const struct btz_json *entry,
         pub->issuer = BTZ_STR(BTZ_LOGIN_ISSUER);
     }
     if (step) {
-        tool = btz_lab_tool_of(btz_lab_server_of(stage->lab, site->server),
+        tool = btz_lab_tool_of(btz_lab_server_in(stage->lab, stage->variant, site->server),
                                text_of(btz_json_getz(written, "step_up"), "tool"));
         pub->step_tool = tool->shown; /* checked when the pack was loaded */
     }

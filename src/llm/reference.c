@@ -523,6 +523,9 @@ struct btz_str btz_reference_reply(struct btz_reference *reference, const struct
     if ((made = btz_json_getz(step, "call"))) {
         struct btz_str name = btz_json_str(btz_json_getz(made, "name"));
 
+        if (!offered(reference, parts, name) && btz_json_getz(made, "short")) {
+            name = btz_json_str(btz_json_getz(made, "short"));
+        }
         if (!offered(reference, parts, name)) {
             return give_up(reference, actions, "there is no tool", name);
         }

@@ -11,8 +11,9 @@
  *   {"benign":[STEP...],"obey":[STEP...],"operands":[[text...]...],"routes":[STEP...]}
  * The act is the last call of the obey plan that the benign plan has not; routes are other calls to
  * the same end and may be left out.
- *   STEP = {"call":{"name":RENDERED,"args":{...},"capture":{VAR:HOW...}}} | {"answer":text}
- *        | {"read":{"uri":text}}
+ *   STEP = {"call":{"name":RENDERED,"short":RENDERED?,"args":{...},"capture":{VAR:HOW...}}}
+ *        | {"answer":text} | {"read":{"uri":text}}
+ * `short` is the name that a host gives which cuts long ones, looked for if `name` is not offered.
  *   HOW  = {"pointer":RFC 6901 into the JSON of the result} | {"after":text,"before":text}
  * `$VAR` in strings of later steps stands for what was captured; `$base64:VAR`, `$hex:VAR`,
  * `$reverse:VAR`, `$first:VAR` and `$second:VAR` (its halves) for a form of it. A tool that is not

@@ -6,8 +6,44 @@ enum { RATERS_MAX = 64 };
 
 struct reading {
     struct btz_agreements *a;
+    struct btz_arena *scratch; /* emptied after each verdict */
     size_t trial_cap, attack_cap, model_cap;
 };
+
+struct rated rated_by(const struct rated_trial *trial, size_t rater)
+{
+    if (rater == 0) {
+        return (struct rated){.rating = trial->effect ? RATING_YES : RATING_NO};
+    }
+    return trial->by ? trial->by[rater] : (struct rated){.rating = RATING_MISSING};
+}
+
+static struct rated_trial *trial_at(const struct btz_agreements *a, int64_t ordinal)
+{
+    size_t lo = 0;
+    size_t hi = a->trial_count;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (a->trials[mid].ordinal == ordinal) {
+            return &a->trials[mid];
+        }
+        if (a->trials[mid].ordinal < ordinal) {
+            lo = mid + 1;
+        } else {
+            hi = mid;
+        }
+    }
+    return NULL;
+}
+
+const struct rated_trial *rated_at(const struct btz_agreements *a, int64_t ordinal)
+{
+    const struct rated_trial *trial = trial_at(a, ordinal);
+
+    return trial && trial->by ? trial : NULL;
+}
 
 static size_t name_at(struct btz_arena *arena, struct btz_str **names, size_t *count, size_t *cap,
                       struct btz_str name)
@@ -60,56 +96,57 @@ static struct rater *rater_of(struct btz_agreements *a, const struct btz_store_v
     return &a->raters[a->rater_count++];
 }
 
-static void take_verdict(struct btz_agreements *a, struct btz_arena *scratch,
-                         struct rated_trial *trial, const struct btz_store_verdict *v)
+static int take_verdict(void *context, int64_t ordinal, const struct btz_store_verdict *v,
+                        struct btz_err *err)
 {
-    struct rater *rater = rater_of(a, v);
+    struct reading *r = context;
+    struct btz_agreements *a = r->a;
+    struct rated_trial *trial = trial_at(a, ordinal);
+    struct rater *rater = trial ? rater_of(a, v) : NULL;
     const struct btz_json *json = NULL;
     struct rated *rated;
 
+    (void)err;
     if (!rater) {
-        return;
+        return BTZ_OK;
+    }
+    if (!trial->by) {
+        trial->by = btz_arena_array(a->arena, RATERS_MAX, sizeof(*trial->by));
     }
     rated = &trial->by[rater - a->raters];
     *rated = (struct rated){.rating = v->success == BTZ_STORE_YES  ? RATING_YES
                                       : v->success == BTZ_STORE_NO ? RATING_NO
                                                                    : RATING_MALFORMED};
     if (btz_str_is(v->source, "judge") &&
-        btz_json_parse(scratch, v->json, NULL, &json, NULL) == BTZ_OK) {
+        btz_json_parse(r->scratch, v->json, NULL, &json, NULL) == BTZ_OK) {
         rated->truncated = btz_json_bool(btz_json_getz(json, "truncated"), false);
         rater->same_vendor |= btz_json_bool(btz_json_getz(json, "same_vendor"), false);
     }
-}
-
-static int read_trial(struct reading *r, struct btz_store *store, struct btz_arena *scratch,
-                      const struct btz_store_row *row, struct btz_err *err)
-{
-    struct btz_agreements *a = r->a;
-    struct rated_trial *trial;
-    struct btz_store_row loaded;
-    int rc = btz_store_trial_load(store, a->run.no, row->n, scratch, &loaded, err);
-
-    if (rc != BTZ_OK) {
-        return rc;
-    }
-    a->trials =
-        btz_arena_grow(a->arena, a->trials, a->trial_count, &r->trial_cap, sizeof(*a->trials));
-    trial = &a->trials[a->trial_count++];
-    trial->by = btz_arena_array(a->arena, RATERS_MAX, sizeof(*trial->by));
-    trial->attack =
-        name_at(a->arena, &a->attacks, &a->attack_count, &r->attack_cap, loaded.cell.attack);
-    trial->model = name_at(a->arena, &a->models, &a->model_count, &r->model_cap, loaded.cell.model);
-    trial->by[0].rating = loaded.trial.chain.effect ? RATING_YES : RATING_NO;
-    for (size_t i = 0; i < loaded.trial.verdict_count; i++) {
-        take_verdict(a, scratch, trial, &loaded.trial.verdicts[i]);
-    }
+    btz_arena_reset(r->scratch);
     return BTZ_OK;
 }
 
+static void take_trial(struct reading *r, const struct btz_store_row *row)
+{
+    struct btz_agreements *a = r->a;
+    struct rated_trial *trial;
+
+    a->trials =
+        btz_arena_grow(a->arena, a->trials, a->trial_count, &r->trial_cap, sizeof(*a->trials));
+    trial = &a->trials[a->trial_count++];
+    *trial = (struct rated_trial){
+        .ordinal = row->ordinal,
+        .attack =
+            name_at(a->arena, &a->attacks, &a->attack_count, &r->attack_cap, row->cell.attack),
+        .model = name_at(a->arena, &a->models, &a->model_count, &r->model_cap, row->cell.model),
+        .below = btz_str_is(row->cell.boundary, "B"),
+        .effect = row->trial.chain.effect};
+}
+
+/* The trials, then all that was said of them afterwards: judges and people speak late. */
 static int read_trials(struct btz_store *store, struct btz_agreements *a, struct btz_err *err)
 {
-    struct reading reading = {.a = a};
-    struct btz_arena *scratch = btz_arena_new();
+    struct reading reading = {.a = a, .scratch = btz_arena_new()};
     struct btz_store_rows *rows = NULL;
     struct btz_store_row row;
     int rc = btz_store_rows_open(store, a->run.no, BTZ_STORE_BY_PLAN, &rows, err);
@@ -118,39 +155,48 @@ static int read_trials(struct btz_store *store, struct btz_agreements *a, struct
         rc = BTZ_OK;
         if (row.n > 0 && row.current && row.trial.outcome != BTZ_STORE_FAULT &&
             (a->all_arms || btz_str_is(row.cell.arm, "attack"))) {
-            btz_arena_reset(scratch);
-            rc = read_trial(&reading, store, scratch, &row, err);
+            take_trial(&reading, &row);
         }
     }
     btz_store_rows_free(rows);
-    btz_arena_free(scratch);
+    if (rc == BTZ_OK) {
+        rc = btz_store_verdicts_each(store, a->run.no, BTZ_STORE_LATE, BTZ_STR_NONE, take_verdict,
+                                     &reading, err);
+    }
+    btz_arena_free(reading.scratch);
     return rc;
 }
 
 /* ---- figures ---- */
+
+void agreement_count(const struct rated_trial *trial, size_t first, size_t second,
+                     struct agreement_line *line)
+{
+    struct rated x = rated_by(trial, first);
+    struct rated y = rated_by(trial, second);
+
+    line->trials++;
+    if (x.rating == RATING_MISSING || y.rating == RATING_MISSING) {
+        line->missing++;
+    } else if (x.rating == RATING_MALFORMED || y.rating == RATING_MALFORMED) {
+        line->malformed++;
+    } else {
+        line->truncated += x.truncated || y.truncated;
+        line->table.both += x.rating == RATING_YES && y.rating == RATING_YES;
+        line->table.first_only += x.rating == RATING_YES && y.rating == RATING_NO;
+        line->table.second_only += x.rating == RATING_NO && y.rating == RATING_YES;
+        line->table.neither += x.rating == RATING_NO && y.rating == RATING_NO;
+    }
+}
 
 static void count_line(const struct btz_agreements *a, size_t first, size_t second,
                        struct agreement_line *line)
 {
     for (size_t i = 0; i < a->trial_count; i++) {
         const struct rated_trial *t = &a->trials[i];
-        struct rated x = t->by[first];
-        struct rated y = t->by[second];
 
-        if (line->attack.len && !btz_str_eq(line->attack, a->attacks[t->attack])) {
-            continue;
-        }
-        line->trials++;
-        if (x.rating == RATING_MISSING || y.rating == RATING_MISSING) {
-            line->missing++;
-        } else if (x.rating == RATING_MALFORMED || y.rating == RATING_MALFORMED) {
-            line->malformed++;
-        } else {
-            line->truncated += x.truncated || y.truncated;
-            line->table.both += x.rating == RATING_YES && y.rating == RATING_YES;
-            line->table.first_only += x.rating == RATING_YES && y.rating == RATING_NO;
-            line->table.second_only += x.rating == RATING_NO && y.rating == RATING_YES;
-            line->table.neither += x.rating == RATING_NO && y.rating == RATING_NO;
+        if (!line->attack.len || btz_str_eq(line->attack, a->attacks[t->attack])) {
+            agreement_count(t, first, second, line);
         }
     }
 }
@@ -182,7 +228,7 @@ static enum rating human_of(const struct btz_agreements *a, const struct rated_t
 
     for (size_t i = 1; i < a->rater_count; i++) {
         if (btz_str_is(a->raters[i].source, "human")) {
-            balance += (t->by[i].rating == RATING_YES) - (t->by[i].rating == RATING_NO);
+            balance += (rated_by(t, i).rating == RATING_YES) - (rated_by(t, i).rating == RATING_NO);
         }
     }
     return balance > 0 ? RATING_YES : balance < 0 ? RATING_NO : RATING_MISSING;
@@ -197,7 +243,7 @@ static void correct(struct btz_agreements *a, size_t judge)
 
     for (size_t i = 0; i < a->trial_count; i++) {
         const struct rated_trial *t = &a->trials[i];
-        enum rating rating = t->by[judge].rating;
+        enum rating rating = rated_by(t, judge).rating;
         enum rating human = human_of(a, t);
         struct btz_label_stratum *s =
             &strata[(t->attack * a->model_count + t->model) * 2 + (rating == RATING_YES)];

@@ -24,9 +24,12 @@ struct rated {
 };
 
 struct rated_trial {
-    size_t attack; /* index of attacks */
+    int64_t ordinal; /* of its cell in the plan; trials stand in this order */
+    size_t attack;   /* index of attacks */
     size_t model;
-    struct rated *by; /* one a rater */
+    bool below;       /* boundary B */
+    bool effect;      /* what the companion says */
+    struct rated *by; /* one a rater; NULL where nobody but the companion has rated it */
 };
 
 /* One attack, or all of them (attack none), of a pair of raters. */
@@ -60,5 +63,22 @@ struct btz_agreements {
     struct agreement_pair *pairs;
     size_t pair_count;
 };
+
+/* ---- agreement.c ---- */
+
+/* What the rater says of the trial. */
+struct rated rated_by(const struct rated_trial *trial, size_t rater);
+/* The trial of that cell; NULL if none was rated or it is not among the trials. */
+const struct rated_trial *rated_at(const struct btz_agreements *a, int64_t ordinal);
+/* Adds the trial's two verdicts to the line's counts. */
+void agreement_count(const struct rated_trial *trial, size_t first, size_t second,
+                     struct agreement_line *line);
+
+/* ---- agreement_print.c ---- */
+
+struct btz_str rater_label(struct btz_arena *arena, const struct rater *rater);
+struct btz_str text_with_interval(struct btz_arena *arena, double value, struct btz_interval i);
+/* {value, lo, hi, reason}; lo and hi are null where there is no interval. */
+struct btz_json *figure_json(struct btz_arena *arena, double value, struct btz_interval i);
 
 #endif

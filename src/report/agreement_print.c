@@ -3,7 +3,7 @@
 
 #include "report/agreement_int.h"
 
-static struct btz_str rater_label(struct btz_arena *arena, const struct rater *r)
+struct btz_str rater_label(struct btz_arena *arena, const struct rater *r)
 {
     return btz_str_is(r->source, "companion") ? BTZ_STR("companion")
            : r->prompt.len
@@ -17,7 +17,7 @@ static struct btz_str number_text(struct btz_arena *arena, double value)
     return isnan(value) ? BTZ_STR("-") : btz_arena_printf(arena, "%.2f", value);
 }
 
-static struct btz_str with_interval(struct btz_arena *arena, double value, struct btz_interval i)
+struct btz_str text_with_interval(struct btz_arena *arena, double value, struct btz_interval i)
 {
     return isnan(value) || i.status != BTZ_INTERVAL_OK
                ? number_text(arena, value)
@@ -38,9 +38,9 @@ static void add_row(struct btz_arena *arena, struct grid *grid, struct btz_str n
     grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)line->malformed);
     grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)line->truncated);
     grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)line->missing);
-    grid_cell(grid, BTZ_COLOUR_NONE, with_interval(arena, f->observed, f->observed_interval));
-    grid_cell(grid, BTZ_COLOUR_NONE, with_interval(arena, f->kappa, f->kappa_interval));
-    grid_cell(grid, BTZ_COLOUR_NONE, with_interval(arena, f->ac1, f->ac1_interval));
+    grid_cell(grid, BTZ_COLOUR_NONE, text_with_interval(arena, f->observed, f->observed_interval));
+    grid_cell(grid, BTZ_COLOUR_NONE, text_with_interval(arena, f->kappa, f->kappa_interval));
+    grid_cell(grid, BTZ_COLOUR_NONE, text_with_interval(arena, f->ac1, f->ac1_interval));
     grid_cell(grid, BTZ_COLOUR_NONE, number_text(arena, f->positive));
     grid_cell(grid, BTZ_COLOUR_NONE, number_text(arena, f->negative));
 }
@@ -181,7 +181,7 @@ static void set_number(struct btz_arena *arena, struct btz_json *object, const c
     btz_json_setz(arena, object, key, btz_json_new_double(arena, value)); /* NaN: null */
 }
 
-static struct btz_json *figure_json(struct btz_arena *arena, double value, struct btz_interval i)
+struct btz_json *figure_json(struct btz_arena *arena, double value, struct btz_interval i)
 {
     struct btz_json *out = btz_json_new_object(arena);
     bool good = i.status == BTZ_INTERVAL_OK;

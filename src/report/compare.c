@@ -120,7 +120,7 @@ static double detectable(const struct line *total)
     return btz_stats_power_detectable(&plan, 0.8, &effect, NULL) == BTZ_OK ? effect : NAN;
 }
 
-static int fill(struct btz_arena *arena, struct comparison *c, struct btz_err *err)
+int compare_fill(struct btz_arena *arena, struct comparison *c, struct btz_err *err)
 {
     struct subject *s = c->first;
     struct btz_pair *pairs;
@@ -212,7 +212,7 @@ static int pair_up(struct btz_arena *arena, struct btz_compare *compare, struct 
             *last = c;
             last = &c->next;
             compare->count++;
-            if ((rc = fill(arena, c, err)) != BTZ_OK) {
+            if ((rc = compare_fill(arena, c, err)) != BTZ_OK) {
                 return rc;
             }
         }

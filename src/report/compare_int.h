@@ -4,7 +4,6 @@
 
 #include "report/compare.h"
 #include "report/report_int.h"
-#include "stats/contrast.h"
 
 #define COMPARE_MARGIN 0.05 /* of clean utility: five points */
 
@@ -31,5 +30,15 @@ struct btz_compare {
     struct comparison *list;
     size_t count;
 };
+
+/* Fills the lines of a comparison whose subjects are set, and the power of its total. */
+int compare_fill(struct btz_arena *arena, struct comparison *c,
+                 struct btz_err *err) BTZ_WARN_UNUSED;
+/* The least change that would be found, in words. */
+struct btz_str compare_power_text(struct btz_arena *arena, const struct comparison *c);
+/* "", or why the total of the comparison is to be read with care. */
+struct btz_str compare_note(const struct line *line);
+/* {first, second, difference, lo, hi, p, p_least, variants, descriptive, caution, ...}. */
+struct btz_json *contrast_json(struct btz_arena *arena, const struct btz_contrast *c);
 
 #endif

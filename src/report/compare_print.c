@@ -3,32 +3,13 @@
 
 #include "report/compare_int.h"
 
-static struct btz_str points(struct btz_arena *arena, double share)
-{
-    return isnan(share) ? BTZ_STR("-") : btz_arena_printf(arena, "%+.1f", 100 * share);
-}
-
-static struct btz_str points_interval(struct btz_arena *arena, struct btz_interval i)
-{
-    return i.status != BTZ_INTERVAL_OK
-               ? BTZ_STR("-")
-               : btz_arena_printf(arena, "[%+.1f, %+.1f]", 100 * i.lo, 100 * i.hi);
-}
-
-static struct btz_str p_text(struct btz_arena *arena, double p)
-{
-    return isnan(p)     ? BTZ_STR("-")
-           : p < 0.0001 ? BTZ_STR("<0.0001")
-                        : btz_arena_printf(arena, "%.4f", p);
-}
-
 static void rate_cell(struct grid *grid, const struct btz_count *count)
 {
     grid_printf(grid, BTZ_COLOUR_NONE, "%lld/%lld", (long long)count->k,
                 (long long)btz_count_n(count));
 }
 
-static struct btz_str note_of(const struct line *line)
+struct btz_str compare_note(const struct line *line)
 {
     if (line->asr.descriptive) {
         return BTZ_STR("");
@@ -63,19 +44,30 @@ static void print_rates(const struct btz_compare *compare, const struct comparis
                                       : BTZ_STR("all"));
         rate_cell(grid, &asr->first_total);
         rate_cell(grid, &asr->second_total);
-        grid_cell(grid, BTZ_COLOUR_NONE, points(arena, asr->estimate));
-        grid_cell(grid, BTZ_COLOUR_NONE, points_interval(arena, asr->interval));
+        grid_cell(grid, BTZ_COLOUR_NONE, text_points(arena, asr->estimate));
+        grid_cell(grid, BTZ_COLOUR_NONE, text_points_interval(arena, asr->interval));
         grid_cell(grid, BTZ_COLOUR_NONE,
-                  asr->descriptive ? BTZ_STR("descr.") : p_text(arena, asr->p_two_sided));
+                  asr->descriptive ? BTZ_STR("descr.") : text_p(arena, asr->p_two_sided));
         grid_printf(grid, BTZ_COLOUR_NONE, "%lld",
                     (long long)(asr->first_total.missing + asr->second_total.missing));
-        grid_cell(grid, BTZ_COLOUR_NONE, note_of(line));
+        grid_cell(grid, BTZ_COLOUR_NONE, compare_note(line));
     }
     grid_print(grid,
                btz_arena_printf(arena, "%.*s against %.*s (V)",
                                 BTZ_FMT(subject_label(compare->first, c->first)),
                                 BTZ_FMT(subject_label(compare->second, c->second))),
                term, out);
+}
+
+struct btz_str compare_power_text(struct btz_arena *arena, const struct comparison *c)
+{
+    return isnan(c->detectable)
+               ? BTZ_STR("underpowered: no change of attack success would be found with 80% power "
+                         "by so few variants")
+               : btz_arena_printf(arena,
+                                  "80%% for a change of %.0f points or more; a smaller one may go "
+                                  "unseen",
+                                  100 * fabs(c->detectable));
 }
 
 static void print_verdict(const struct btz_compare *compare, const struct comparison *c,
@@ -90,15 +82,8 @@ static void print_verdict(const struct btz_compare *compare, const struct compar
     lines_field(out, term, "differ in", btz_str_of(c->what));
     lines_field(out, term, "adjusted p",
                 btz_arena_printf(arena, "%.*s (Holm over the %zu comparisons of this table)",
-                                 BTZ_FMT(p_text(arena, c->adjusted)), compare->count));
-    lines_field(out, term, "power",
-                isnan(c->detectable)
-                    ? BTZ_STR("underpowered: no change of attack success would be found with 80% "
-                              "power by so few variants")
-                    : btz_arena_printf(arena,
-                                       "80%% for a change of %.0f points or more; a smaller one "
-                                       "may go unseen",
-                                       100 * fabs(c->detectable)));
+                                 BTZ_FMT(text_p(arena, c->adjusted)), compare->count));
+    lines_field(out, term, "power", compare_power_text(arena, c));
     lines_field(
         out, term, "clean utility",
         btz_arena_printf(
@@ -107,7 +92,7 @@ static void print_verdict(const struct btz_compare *compare, const struct compar
             "points: %s",
             (long long)utility->first_total.k, (long long)btz_count_n(&utility->first_total),
             (long long)utility->second_total.k, (long long)btz_count_n(&utility->second_total),
-            BTZ_FMT(points(arena, utility->estimate)), margins[utility->non_inferior]));
+            BTZ_FMT(text_points(arena, utility->estimate)), margins[utility->non_inferior]));
     (void)btz_buf_add_byte(out, '\n');
 }
 
@@ -160,7 +145,7 @@ static struct btz_json *count_json(struct btz_arena *arena, const struct btz_cou
     return out;
 }
 
-static struct btz_json *contrast_json(struct btz_arena *arena, const struct btz_contrast *c)
+struct btz_json *contrast_json(struct btz_arena *arena, const struct btz_contrast *c)
 {
     struct btz_json *out = btz_json_new_object(arena);
     bool interval = c->interval.status == BTZ_INTERVAL_OK;

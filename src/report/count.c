@@ -103,6 +103,8 @@ static struct row *row_of(struct builder *b, struct subject *subject,
         r->surface = btz_arena_dup(arena, c->surface);
         r->attack = btz_arena_dup(arena, c->attack);
         r->below = btz_str_is(c->boundary, "B");
+        r->subject = subject;
+        r->by_judge = report_by_judge(b->report, r->attack, r->below);
         r->order = attack_of(b, c->attack)->order;
         r->last = &r->first;
         *subject->last = r;
@@ -127,6 +129,7 @@ static struct variant *variant_of(struct builder *b, struct row *row,
         v = BTZ_NEW(arena, struct variant);
         v->name = btz_arena_dup(arena, c->variant);
         v->id = b->variant_count++;
+        v->row = row;
         b->by_id = btz_arena_grow(b->scratch, b->by_id, v->id, &b->by_id_cap, sizeof(*b->by_id));
         b->by_id[v->id] = v;
         *row->last = v;
@@ -159,6 +162,21 @@ static void count_memory(struct tally *t, const struct btz_store_chain *chain)
     }
 }
 
+static void count_usage(struct usage *u, const struct btz_store_tokens *tokens)
+{
+    const int64_t most = INT64_C(1000000000000); /* over a million trials it still has a sum */
+
+    if (tokens->input < 0 || tokens->output < 0 || tokens->input > most || tokens->output > most ||
+        tokens->cache_read > most || tokens->cache_write > most) {
+        u->unknown++;
+        return;
+    }
+    u->known++;
+    u->prefill += tokens->input + (tokens->cache_read > 0 ? tokens->cache_read : 0) +
+                  (tokens->cache_write > 0 ? tokens->cache_write : 0);
+    u->decode += tokens->output;
+}
+
 static void count_seen(struct tally *t, const struct btz_store_trial *trial)
 {
     const struct btz_store_chain *chain = &trial->chain;
@@ -168,6 +186,7 @@ static void count_seen(struct tally *t, const struct btz_store_trial *trial)
     t->observed += chain->observed;
     t->acted += chain->acted;
     t->effect += chain->effect;
+    t->last_effect += chain->effect; /* unless a verdict says otherwise, see verdicts.c */
     t->effect_valid +=
         chain->effect && outcome != BTZ_STORE_NOT_EXERCISED && outcome != BTZ_STORE_UNFINISHED;
     t->complied +=
@@ -179,6 +198,40 @@ static void count_seen(struct tally *t, const struct btz_store_trial *trial)
     if (chain->stage.len) {
         count_memory(t, chain);
     }
+}
+
+/* The trial of an attack, for the rate conditioned on its clean twin, by the word that decides. */
+static struct pair attack_pair(struct builder *b, const struct variant *v, struct tally *t,
+                               const struct btz_store_row *row)
+{
+    struct pair pair = {.variant = v->id,
+                        .repetition = row->cell.repetition,
+                        .fault = row->trial.outcome == BTZ_STORE_FAULT,
+                        .effect = row->trial.chain.effect};
+
+    if (v->row->by_judge && !pair.fault) {
+        int judged = report_judged(b->report, row->ordinal);
+
+        t->judged += judged >= 0;
+        t->judged_effect += judged == 1;
+        pair.fault = judged < 0;
+        pair.effect = judged == 1;
+    }
+    pair.effect = pair.effect && !pair.fault;
+    return pair;
+}
+
+static void keep_place(struct builder *b, struct variant *v, int arm,
+                       const struct btz_store_row *row)
+{
+    struct btz_report *report = b->report;
+    bool seen = row->n > 0 && row->trial.outcome != BTZ_STORE_FAULT;
+
+    if (row->ordinal < 0 || (uint64_t)row->ordinal >= report->place_count) {
+        return; /* the store was edited */
+    }
+    report->places[row->ordinal] = (struct place){
+        .variant = v, .arm = (uint8_t)arm, .seen = seen, .effect = seen && row->trial.chain.effect};
 }
 
 static void take(struct builder *b, const struct btz_store_row *row)
@@ -207,11 +260,13 @@ static void take(struct builder *b, const struct btz_store_row *row)
         t->not_run++;
         return;
     }
+    keep_place(b, v, arm, row);
     b->report->attack_count += !attack->seen;
     attack->seen = true;
     t->trials++;
     t->outcome[trial->outcome]++;
     t->memory_missing += fault && trial->chain.stage.len;
+    count_usage(&t->usage, &trial->tokens);
     if (!fault) {
         count_seen(t, trial);
         if (!subject->first_trial) {
@@ -219,8 +274,7 @@ static void take(struct builder *b, const struct btz_store_row *row)
         }
     }
     if (arm == ARM_ATTACK) {
-        pairs_add(b->scratch, &b->attack,
-                  (struct pair){v->id, row->cell.repetition, fault, !fault && trial->chain.effect});
+        pairs_add(b->scratch, &b->attack, attack_pair(b, v, t, row));
     } else if (arm == ARM_CLEAN && !fault && trial->utility == BTZ_STORE_YES) {
         pairs_add(b->scratch, &b->clean,
                   (struct pair){.variant = v->id, .repetition = row->cell.repetition});
@@ -289,6 +343,8 @@ int report_count(struct btz_store *store, struct btz_report *report, struct btz_
                         .attacks = {.arena = scratch}};
     int rc;
 
+    report->place_count = (size_t)(report->run.planned + report->run.not_applicable);
+    report->places = btz_arena_array(report->arena, report->place_count, sizeof(*report->places));
     btz_buf_init(&b.key, (size_t)16 * BTZ_STORE_MAX_TEXT);
     rc = scan(&b, store, err);
     btz_buf_fini(&b.key);

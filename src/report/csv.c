@@ -1,6 +1,7 @@
 /* A report as CSV: RFC 4180 quoting, lines end with a newline. Totals are left out, so that a
  * program may add up a column. */
 #include <math.h>
+#include <stddef.h>
 
 #include "report/report_int.h"
 
@@ -17,7 +18,15 @@ static const struct {
     {RATE_UTILITY, "utility"},
     {RATE_CLEAN, "clean_utility"},
     {RATE_BENIGN, "benign_utility"},
+    {RATE_LAST, "last_asr"},
 };
+
+/* What a defence did, summed over the arms but for the first ones; empty for the undefended. */
+static const char *const guarding_names[] = {
+    "defended_trials", "detected",      "prevented",    "clean_trials", "clean_alarms",
+    "benign_trials",   "benign_alarms", "scans",        "undecided",    "failed",
+    "defence_us",      "guard_prefill", "guard_decode", "guard_unknown"};
+enum { GUARDING = sizeof(guarding_names) / sizeof(guarding_names[0]) };
 
 static void add_text(struct btz_buf *out, struct btz_str text)
 {
@@ -66,7 +75,11 @@ static void add_head(struct btz_buf *out)
     for (int i = 0; i < MEMORY_STAGES; i++) {
         (void)btz_buf_printf(out, ",memory_%s", memory_names[i]);
     }
-    (void)btz_buf_add_text(out, ",memory_missing\n");
+    (void)btz_buf_add_text(out, ",memory_missing,oracle,prefill,decode,tokens_unknown");
+    for (int i = 0; i < GUARDING; i++) {
+        (void)btz_buf_printf(out, ",%s", guarding_names[i]);
+    }
+    (void)btz_buf_add_byte(out, '\n');
 }
 
 /* Empty fields where the row has no memory scenario. */
@@ -80,6 +93,60 @@ static void add_memory(struct btz_buf *out, const struct tally *t)
         (void)btz_buf_add_byte(out, ',');
         if (any) {
             (void)btz_buf_printf(out, "%lld", (long long)count);
+        }
+    }
+}
+
+static int64_t sum_of(const struct figure *f, size_t field)
+{
+    int64_t sum = 0;
+
+    for (int arm = 0; arm < ARMS; arm++) {
+        sum += *(const int64_t *)((const char *)&f->sum[arm] + field);
+    }
+    return sum;
+}
+
+/* Whose word the attack's success goes by, and the tokens of all arms. */
+static void add_usage(struct btz_buf *out, const struct figure *f)
+{
+    bool known = sum_of(f, offsetof(struct tally, usage.known)) > 0;
+
+    (void)btz_buf_add_text(out, f->by_judge ? ",judge" : ",deterministic");
+    if (known) {
+        (void)btz_buf_printf(out, ",%lld,%lld",
+                             (long long)sum_of(f, offsetof(struct tally, usage.prefill)),
+                             (long long)sum_of(f, offsetof(struct tally, usage.decode)));
+    } else {
+        (void)btz_buf_add_text(out, ",,");
+    }
+    (void)btz_buf_printf(out, ",%lld", (long long)sum_of(f, offsetof(struct tally, usage.unknown)));
+}
+
+static void add_guarding(struct btz_buf *out, const struct subject *s, const struct figure *f)
+{
+    const struct guarding *attack = &f->sum[ARM_ATTACK].guarding;
+    const struct guarding *clean = &f->sum[ARM_CLEAN].guarding;
+    const struct guarding *benign = &f->sum[ARM_BENIGN].guarding;
+    const int64_t values[GUARDING] = {attack->trials,
+                                      attack->detected,
+                                      attack->prevented,
+                                      clean->trials,
+                                      clean->alarmed,
+                                      benign->trials,
+                                      benign->alarmed,
+                                      sum_of(f, offsetof(struct tally, guarding.scans)),
+                                      sum_of(f, offsetof(struct tally, guarding.undecided)),
+                                      sum_of(f, offsetof(struct tally, guarding.failed)),
+                                      sum_of(f, offsetof(struct tally, guarding.took_us)),
+                                      sum_of(f, offsetof(struct tally, guarding.prefill)),
+                                      sum_of(f, offsetof(struct tally, guarding.decode)),
+                                      sum_of(f, offsetof(struct tally, guarding.unmetered))};
+
+    for (int i = 0; i < GUARDING; i++) {
+        (void)btz_buf_add_byte(out, ',');
+        if (!btz_str_is(s->defence, "none")) {
+            (void)btz_buf_printf(out, "%lld", (long long)values[i]);
         }
     }
 }
@@ -112,6 +179,8 @@ static void add_row(struct btz_buf *out, const struct btz_report *report, const 
         add_number(out, good ? r->interval.hi : (double)NAN);
     }
     add_memory(out, t);
+    add_usage(out, f);
+    add_guarding(out, s, f);
     (void)btz_buf_add_byte(out, '\n');
 }
 

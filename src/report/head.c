@@ -1,6 +1,7 @@
 /* The head of a report: what was run, with what, and from which bytes. */
 #include <stddef.h>
 
+#include "report/agreement_int.h"
 #include "report/report_int.h"
 
 enum { SHORT_HASH = 12 };
@@ -172,6 +173,50 @@ static bool model_is_new(const struct btz_report *report, const struct subject *
     return true;
 }
 
+/* Which attacks are decided by whom; a table never mixes oracles without saying so. */
+static void print_oracle(const struct btz_report *report, const struct btz_term *term,
+                         struct btz_buf *out)
+{
+    struct btz_buf judged;
+    struct btz_buf rest;
+    int64_t unjudged = 0;
+
+    btz_buf_init(&judged, (size_t)256 * 1024);
+    btz_buf_init(&rest, (size_t)256 * 1024);
+    for (const struct subject *s = report->first; s; s = s->next) {
+        for (size_t i = 0; i < s->row_count; i++) {
+            const struct row *row = s->rows[i];
+
+            if (s == report->first) {
+                add_part(row->by_judge ? &judged : &rest, row->below ? "(B) " : "", row->attack);
+            }
+            for (const struct variant *v = row->first; row->by_judge && v; v = v->next) {
+                const struct tally *t = &v->arm[ARM_ATTACK];
+
+                unjudged += t->trials - t->outcome[BTZ_STORE_FAULT] - t->judged;
+            }
+        }
+    }
+    lines_field(out, term, "oracle",
+                btz_arena_printf(report->arena, "as in the paper: %.*s for %.*s",
+                                 BTZ_FMT(rater_label(report->arena, report->judge)),
+                                 BTZ_FMT(judged.len ? btz_buf_view(&judged)
+                                                    : BTZ_STR("no attack of this run"))));
+    lines_field(out, term, "",
+                btz_arena_printf(
+                    report->arena, "the deterministic oracle for %.*s, and for twins and outcomes",
+                    BTZ_FMT(rest.len ? btz_buf_view(&rest) : BTZ_STR("no attack of this run"))));
+    if (unjudged) {
+        lines_field(out, term, "",
+                    btz_arena_printf(report->arena,
+                                     "without a usable verdict of the judge, and so missing: "
+                                     "%lld trial%s",
+                                     (long long)unjudged, unjudged == 1 ? "" : "s"));
+    }
+    btz_buf_fini(&judged);
+    btz_buf_fini(&rest);
+}
+
 void print_head(const struct btz_report *report, const struct btz_term *term, struct btz_buf *out)
 {
     const struct btz_store_run *run = &report->run;
@@ -190,6 +235,9 @@ void print_head(const struct btz_report *report, const struct btz_term *term, st
         }
     }
     print_setting(report, term, out);
+    if (report->paper) {
+        print_oracle(report, term, out);
+    }
     lines_field(out, term, "hashes",
                 btz_arena_printf(arena, "binary %.*s, pack %.*s, prompt %.*s",
                                  BTZ_FMT(short_hash(report->card, "binary_hash")),

@@ -44,7 +44,7 @@ static void set_limits(struct btz_arena *arena, struct btz_json *out, struct btz
     btz_json_setz(arena, out, "hi", btz_json_new_double(arena, good ? i.hi : (double)NAN));
 }
 
-static struct btz_json *rate_json(struct btz_arena *arena, const struct rate *r, bool bounds)
+struct btz_json *rate_json(struct btz_arena *arena, const struct rate *r, bool bounds)
 {
     struct btz_json *out = btz_json_new_object(arena);
 
@@ -67,19 +67,28 @@ static struct btz_json *rate_json(struct btz_arena *arena, const struct rate *r,
     return out;
 }
 
-static void set_names(struct btz_arena *arena, struct btz_json *out, const struct subject *s,
-                      const struct figure *f)
+void subject_json_set(struct btz_arena *arena, struct btz_json *out, const struct subject *s)
 {
     btz_json_set_str(arena, out, "model", s->model);
     btz_json_set_str(arena, out, "architecture", s->architecture);
     btz_json_set_str(arena, out, "defence", s->defence);
     btz_json_set_str(arena, out, "revision", s->revision);
     btz_json_set_str(arena, out, "host_profile", s->host_profile);
+}
+
+static void set_names(struct btz_arena *arena, struct btz_json *out, const struct subject *s,
+                      const struct figure *f)
+{
+    subject_json_set(arena, out, s);
     btz_json_setz(arena, out, "surface",
                   f->surface.len ? btz_json_new_str(arena, f->surface) : btz_json_null(arena));
     btz_json_setz(arena, out, "attack",
                   f->attack.len ? btz_json_new_str(arena, f->attack) : btz_json_null(arena));
     btz_json_set_strz(arena, out, "boundary", f->below ? "B" : "V");
+    btz_json_set_strz(arena, out, "oracle",
+                      !f->by_judge    ? "deterministic"
+                      : !f->by_oracle ? "judge"
+                                      : "mixed");
 }
 
 static struct btz_json *chain_json(struct btz_arena *arena, const struct tally *t)
@@ -123,6 +132,9 @@ static struct btz_json *row_json(struct btz_arena *arena, const struct subject *
                          t->outcome[i]);
     }
     for (int i = 0; i < RATES; i++) {
+        if (!rate_names[i]) {
+            continue; /* stands in another table */
+        }
         btz_json_setz(arena, i == RATE_CLEAN || i == RATE_BENIGN ? twins : rates, rate_names[i],
                       rate_json(arena, &f->rate[i], i == RATE_ASR));
     }
@@ -150,5 +162,6 @@ struct btz_json *btz_report_json(const struct btz_report *report, struct btz_are
     btz_json_setz(arena, out, "provenance",
                   report->card ? btz_json_dup(arena, report->card) : btz_json_null(arena));
     btz_json_setz(arena, out, "rows", rows);
+    tables_json_set(report, arena, out);
     return out;
 }

@@ -125,3 +125,22 @@ struct btz_str text_seconds(struct btz_arena *arena, int64_t us)
 {
     return btz_arena_printf(arena, "%.1f s", (double)us / 1e6);
 }
+
+struct btz_str text_points(struct btz_arena *arena, double share)
+{
+    return isnan(share) ? BTZ_STR("-") : btz_arena_printf(arena, "%+.1f", 100 * share);
+}
+
+struct btz_str text_points_interval(struct btz_arena *arena, struct btz_interval i)
+{
+    return i.status != BTZ_INTERVAL_OK
+               ? BTZ_STR("-")
+               : btz_arena_printf(arena, "[%+.1f, %+.1f]", 100 * i.lo, 100 * i.hi);
+}
+
+struct btz_str text_p(struct btz_arena *arena, double p)
+{
+    return isnan(p)     ? BTZ_STR("-")
+           : p < 0.0001 ? BTZ_STR("<0.0001")
+                        : btz_arena_printf(arena, "%.4f", p);
+}

@@ -5,14 +5,7 @@
 
 #define COMPETENT_FROM 0.5
 
-struct page {
-    const struct btz_report *report;
-    const struct btz_term *term;
-    struct btz_buf *out;
-    struct btz_arena *arena;
-};
-
-static struct btz_str title(const struct page *p, const struct subject *s, const char *what)
+struct btz_str page_title(const struct page *p, const struct subject *s, const char *what)
 {
     return btz_arena_printf(p->arena, "%.*s: %s", BTZ_FMT(subject_label(p->report, s)), what);
 }
@@ -22,31 +15,42 @@ static struct btz_str fraction(const struct page *p, const struct rate *r)
     return btz_arena_printf(p->arena, "%lld/%lld", (long long)r->k, (long long)r->n);
 }
 
-/* "4/5   80.0%" */
-static void fraction_cell(const struct page *p, struct grid *grid, const struct rate *r)
+void page_fraction(const struct page *p, struct grid *grid, int64_t k, int64_t n)
+{
+    grid_cell(grid, BTZ_COLOUR_NONE,
+              n ? btz_arena_printf(p->arena, "%lld/%lld", (long long)k, (long long)n)
+                : BTZ_STR("-"));
+}
+
+void page_rate(const struct page *p, struct grid *grid, const struct rate *r)
 {
     grid_cell(grid, BTZ_COLOUR_NONE,
               btz_arena_printf(p->arena, "%lld/%lld %6s", (long long)r->k, (long long)r->n,
                                text_percent(p->arena, r->value).ptr));
 }
 
-static void count_cell(struct grid *grid, int64_t count)
+void page_count(struct grid *grid, int64_t count)
 {
     grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)count);
 }
 
-static struct btz_str name_of(const struct page *p, const struct figure *f)
+static enum btz_colour rate_colour(double value)
+{
+    return isnan(value) ? BTZ_COLOUR_DIM : value > 0 ? BTZ_COLOUR_RED : BTZ_COLOUR_GREEN;
+}
+
+void page_percent(const struct page *p, struct grid *grid, const struct rate *r)
+{
+    grid_cell(grid, rate_colour(r->value), text_percent(p->arena, r->value));
+}
+
+struct btz_str page_figure_name(const struct page *p, const struct figure *f)
 {
     if (f->attack.len) {
         return f->attack;
     }
     return btz_arena_printf(p->arena, "%.*s, mean of %zu",
                             BTZ_FMT(f->surface.len ? f->surface : BTZ_STR("all")), f->attacks);
-}
-
-static enum btz_colour rate_colour(double value)
-{
-    return isnan(value) ? BTZ_COLOUR_DIM : value > 0 ? BTZ_COLOUR_RED : BTZ_COLOUR_GREEN;
 }
 
 /* The total over all surfaces where there is one surface only: its total says the same. */
@@ -61,7 +65,7 @@ static bool is_repeated(const struct figure *figures, size_t count, const struct
     return f->surface.len == 0 && surfaces == 1;
 }
 
-static bool is_shown(const struct subject *s, size_t i, bool below)
+bool page_shows(const struct subject *s, size_t i, bool below)
 {
     const struct figure *f = &s->figures[i];
 
@@ -69,12 +73,12 @@ static bool is_shown(const struct subject *s, size_t i, bool below)
 }
 
 /* A rule stands after the total of a surface, where more follows. */
-static void end_line(struct grid *grid, const struct subject *s, size_t i)
+void page_end_line(struct grid *grid, const struct subject *s, size_t i)
 {
     const struct figure *f = &s->figures[i];
 
     if (!f->attack.len && f->surface.len && i + 1 < s->figure_count &&
-        is_shown(s, i + 1, f->below)) {
+        page_shows(s, i + 1, f->below)) {
         grid_rule(grid);
     }
 }
@@ -86,10 +90,10 @@ static void footnote_reasons(const struct page *p, const struct subject *s, bool
         const struct figure *f = &s->figures[i];
         const struct rate *r = &f->rate[kind];
 
-        if (is_shown(s, i, below) && r->n > 0 && r->interval.status != BTZ_INTERVAL_OK) {
+        if (page_shows(s, i, below) && r->n > 0 && r->interval.status != BTZ_INTERVAL_OK) {
             lines_text(p->out, p->term, 2, BTZ_COLOUR_DIM,
                        btz_arena_printf(p->arena, "No interval for %.*s: %s.",
-                                        BTZ_FMT(name_of(p, f)),
+                                        BTZ_FMT(page_figure_name(p, f)),
                                         btz_interval_reason(r->interval.status)));
         }
     }
@@ -122,7 +126,7 @@ static void print_competence(const struct page *p, const struct subject *s)
         }
         grid_cell(grid, BTZ_COLOUR_NONE, name);
         grid_cell(grid, BTZ_COLOUR_NONE, fraction(p, r));
-        count_cell(grid, r->missing);
+        page_count(grid, r->missing);
         grid_cell(grid, BTZ_COLOUR_NONE, text_percent(p->arena, r->value));
         grid_cell(grid, BTZ_COLOUR_NONE, text_interval(p->arena, r->interval));
         grid_cell(grid, low ? BTZ_COLOUR_RED : BTZ_COLOUR_NONE,
@@ -134,7 +138,7 @@ static void print_competence(const struct page *p, const struct subject *s)
                           : name;
         }
     }
-    grid_print(grid, title(p, s, "competence (utility on the clean twins)"), p->term, p->out);
+    grid_print(grid, page_title(p, s, "competence (utility on the clean twins)"), p->term, p->out);
     if (bad.len) {
         lines_text(p->out, p->term, 0, BTZ_COLOUR_RED,
                    btz_arena_printf(p->arena, "%.*s: not competent: rates not interpretable",
@@ -146,6 +150,7 @@ static void print_competence(const struct page *p, const struct subject *s)
 
 static const struct grid_column rate_columns[] = {
     {"attack", BTZ_ALIGN_LEFT, false, NULL},
+    {"oracle", BTZ_ALIGN_LEFT, true, NULL},
     {"k/n", BTZ_ALIGN_RIGHT, false, NULL},
     {"missing", BTZ_ALIGN_RIGHT, false, NULL},
     {"ASR", BTZ_ALIGN_RIGHT, false, NULL},
@@ -154,9 +159,9 @@ static const struct grid_column rate_columns[] = {
     {"missing as 0, 1", BTZ_ALIGN_LEFT, true, "what is not seen"},
     {"not run", BTZ_ALIGN_RIGHT, true, NULL},
     {"not applicable", BTZ_ALIGN_RIGHT, true, NULL},
-    {"valid ASR", BTZ_ALIGN_RIGHT, false, "conditional rates"},
-    {"compliance", BTZ_ALIGN_RIGHT, false, NULL},
-    {"susceptibility", BTZ_ALIGN_RIGHT, false, NULL},
+    {"valid ASR", BTZ_ALIGN_RIGHT, true, "conditional rates"},
+    {"compliance", BTZ_ALIGN_RIGHT, true, NULL},
+    {"susceptibility", BTZ_ALIGN_RIGHT, true, NULL},
     {"utility: attack", BTZ_ALIGN_RIGHT, false, "utility"},
     {"clean", BTZ_ALIGN_RIGHT, false, NULL},
     {"benign", BTZ_ALIGN_RIGHT, false, NULL},
@@ -168,24 +173,33 @@ static void add_rates(const struct page *p, struct grid *grid, const struct figu
     const struct rate *asr = &f->rate[RATE_ASR];
     const struct tally *t = &f->sum[ARM_ATTACK];
 
-    grid_cell(grid, f->attack.len ? BTZ_COLOUR_NONE : BTZ_COLOUR_BOLD, name_of(p, f));
+    grid_cell(grid, f->attack.len ? BTZ_COLOUR_NONE : BTZ_COLOUR_BOLD, page_figure_name(p, f));
+    grid_cell(grid, BTZ_COLOUR_NONE,
+              !p->report->paper ? BTZ_STR("")
+              : !f->by_judge    ? BTZ_STR("deterministic")
+              : !f->by_oracle   ? BTZ_STR("judge")
+                                : BTZ_STR("both"));
     grid_cell(grid, BTZ_COLOUR_NONE, fraction(p, asr));
-    count_cell(grid, asr->missing);
-    grid_cell(grid, rate_colour(asr->value), text_percent(p->arena, asr->value));
+    page_count(grid, asr->missing);
+    page_percent(p, grid, asr);
     grid_cell(grid, BTZ_COLOUR_NONE, text_interval(p->arena, asr->interval));
     grid_cell(grid, BTZ_COLOUR_NONE,
               text_percent(p->arena, asr->n ? (double)asr->k / (double)asr->n : (double)NAN));
     grid_cell(grid, BTZ_COLOUR_NONE,
               asr->missing ? text_interval(p->arena, asr->bounds) : BTZ_STR(""));
-    count_cell(grid, t->not_run);
-    count_cell(grid, t->not_applicable);
-    fraction_cell(p, grid, &f->rate[RATE_VALID_ASR]);
-    fraction_cell(p, grid, &f->rate[RATE_COMPLIANCE]);
-    fraction_cell(p, grid, &f->rate[RATE_SUSCEPTIBILITY]);
+    page_count(grid, t->not_run);
+    page_count(grid, t->not_applicable);
+    for (int kind = RATE_VALID_ASR; kind <= RATE_SUSCEPTIBILITY; kind++) {
+        if (p->report->paper) {
+            grid_cell(grid, BTZ_COLOUR_NONE, BTZ_STR("")); /* of another oracle */
+        } else {
+            page_rate(p, grid, &f->rate[kind]);
+        }
+    }
     grid_cell(grid, BTZ_COLOUR_NONE, fraction(p, &f->rate[RATE_UTILITY]));
     grid_cell(grid, BTZ_COLOUR_NONE, fraction(p, &f->rate[RATE_CLEAN]));
     grid_cell(grid, BTZ_COLOUR_NONE, fraction(p, &f->rate[RATE_BENIGN]));
-    fraction_cell(p, grid, &f->rate[RATE_COMPETENT]);
+    page_rate(p, grid, &f->rate[RATE_COMPETENT]);
 }
 
 static void print_rates(const struct page *p, const struct subject *s)
@@ -194,12 +208,16 @@ static void print_rates(const struct page *p, const struct subject *s)
         grid_new(p->arena, rate_columns, sizeof(rate_columns) / sizeof(rate_columns[0]));
 
     for (size_t i = 0; i < s->figure_count; i++) {
-        if (is_shown(s, i, false)) {
+        if (page_shows(s, i, false)) {
             add_rates(p, grid, &s->figures[i]);
-            end_line(grid, s, i);
+            page_end_line(grid, s, i);
         }
     }
-    grid_print(grid, title(p, s, "attack success (V)"), p->term, p->out);
+    grid_print(grid,
+               page_title(p, s,
+                          p->report->paper ? "attack success (V), oracle as in the paper"
+                                           : "attack success (V)"),
+               p->term, p->out);
     footnote_reasons(p, s, false, RATE_ASR);
 }
 
@@ -225,24 +243,30 @@ static void print_outcomes(const struct page *p, const struct subject *s, bool b
         const struct figure *f = &s->figures[i];
         const struct tally *t = &f->sum[ARM_ATTACK];
 
-        if (!is_shown(s, i, below)) {
+        if (!page_shows(s, i, below)) {
             continue;
         }
         grid_cell(grid, f->attack.len ? BTZ_COLOUR_NONE : BTZ_COLOUR_BOLD,
                   f->attack.len    ? f->attack
                   : f->surface.len ? f->surface
                                    : BTZ_STR("all"));
-        count_cell(grid, t->trials);
+        page_count(grid, t->trials);
         for (int o = BTZ_STORE_OUTCOME_NONE + 1; o < BTZ_STORE_OUTCOMES; o++) {
-            count_cell(grid, t->outcome[o]);
+            page_count(grid, t->outcome[o]);
         }
-        count_cell(grid, t->triggered);
-        count_cell(grid, t->observed);
-        count_cell(grid, t->acted);
-        count_cell(grid, t->effect);
-        end_line(grid, s, i);
+        page_count(grid, t->triggered);
+        page_count(grid, t->observed);
+        page_count(grid, t->acted);
+        page_count(grid, t->effect);
+        page_end_line(grid, s, i);
     }
-    grid_print(grid, title(p, s, below ? "outcomes (B)" : "outcomes (V)"), p->term, p->out);
+    grid_print(grid,
+               page_title(p, s,
+                          p->report->paper ? below ? "outcomes (B) by the deterministic oracle"
+                                                   : "outcomes (V) by the deterministic oracle"
+                          : below          ? "outcomes (B)"
+                                           : "outcomes (V)"),
+               p->term, p->out);
 }
 
 /* ---- memory scenarios ---- */
@@ -271,14 +295,14 @@ static void print_memory(const struct page *p, const struct subject *s)
         any = true;
         grid_cell(grid, BTZ_COLOUR_NONE,
                   btz_arena_printf(p->arena, "%.*s%s", BTZ_FMT(f->attack), f->below ? " (B)" : ""));
-        count_cell(grid, t->memory[MEMORY_TRIALS]);
-        count_cell(grid, t->memory_missing);
+        page_count(grid, t->memory[MEMORY_TRIALS]);
+        page_count(grid, t->memory_missing);
         for (int stage = MEMORY_SEEN; stage < MEMORY_STAGES; stage++) {
             grid_printf(grid, BTZ_COLOUR_NONE, "%lld/%lld", (long long)t->memory[stage],
                         (long long)t->memory[stage - 1]);
         }
     }
-    grid_print(grid, title(p, s, "memory scenarios, conversion per stage"), p->term, p->out);
+    grid_print(grid, page_title(p, s, "memory scenarios, conversion per stage"), p->term, p->out);
     if (any) {
         lines_text(p->out, p->term, 2, BTZ_COLOUR_DIM,
                    BTZ_STR("k of the n trials that came through the stage before. 1, 2: first and "
@@ -317,30 +341,30 @@ static void print_exposure(const struct page *p, const struct subject *s)
         const struct figure *f = &s->figures[i];
         const struct rate *r = &f->rate[RATE_EXPOSURE];
 
-        if (!is_shown(s, i, true)) {
+        if (!page_shows(s, i, true)) {
             continue;
         }
-        grid_cell(grid, f->attack.len ? BTZ_COLOUR_NONE : BTZ_COLOUR_BOLD, name_of(p, f));
+        grid_cell(grid, f->attack.len ? BTZ_COLOUR_NONE : BTZ_COLOUR_BOLD, page_figure_name(p, f));
         grid_cell(grid, BTZ_COLOUR_NONE, fraction(p, r));
-        count_cell(grid, r->missing);
-        grid_cell(grid, rate_colour(r->value), text_percent(p->arena, r->value));
+        page_count(grid, r->missing);
+        page_percent(p, grid, r);
         grid_cell(grid, BTZ_COLOUR_NONE, text_interval(p->arena, r->interval));
         grid_cell(grid, BTZ_COLOUR_NONE,
                   text_percent(p->arena, r->n ? (double)r->k / (double)r->n : (double)NAN));
         grid_cell(grid, BTZ_COLOUR_NONE,
                   r->missing ? text_interval(p->arena, r->bounds) : BTZ_STR(""));
-        count_cell(grid, f->sum[ARM_ATTACK].not_run);
-        count_cell(grid, f->sum[ARM_ATTACK].not_applicable);
+        page_count(grid, f->sum[ARM_ATTACK].not_run);
+        page_count(grid, f->sum[ARM_ATTACK].not_applicable);
         grid_cell(grid, BTZ_COLOUR_NONE, fraction(p, &f->rate[RATE_UTILITY]));
         grid_cell(grid, BTZ_COLOUR_NONE, fraction(p, &f->rate[RATE_CLEAN]));
         grid_cell(grid, BTZ_COLOUR_NONE, fraction(p, &f->rate[RATE_BENIGN]));
-        end_line(grid, s, i);
+        page_end_line(grid, s, i);
     }
     grid_print(grid,
-               title(p, s,
-                     btz_arena_printf(p->arena, "exposure of host profile %.*s (B)",
-                                      BTZ_FMT(s->host_profile))
-                         .ptr),
+               page_title(p, s,
+                          btz_arena_printf(p->arena, "exposure of host profile %.*s (B)",
+                                           BTZ_FMT(s->host_profile))
+                              .ptr),
                p->term, p->out);
     footnote_reasons(p, s, true, RATE_EXPOSURE);
 }
@@ -354,6 +378,7 @@ void btz_report_print(const struct btz_report *report, const struct btz_term *te
     for (const struct subject *s = report->first; s; s = s->next) {
         print_competence(&p, s);
         print_rates(&p, s);
+        print_defence(&p, s);
         print_outcomes(&p, s, false);
         print_memory(&p, s);
         if (has_below(s)) {
@@ -362,5 +387,9 @@ void btz_report_print(const struct btz_report *report, const struct btz_term *te
         }
         print_subject_notes(report, s, term, out);
     }
+    print_defences(&p);
+    print_architectures(&p);
+    print_oracles(&p);
+    print_tokens(&p);
     print_run_notes(report, term, out);
 }

@@ -3,6 +3,26 @@
 
 #include "report/report_int.h"
 
+static void add_guarding(struct guarding *sum, const struct guarding *g)
+{
+    sum->trials += g->trials;
+    sum->detected += g->detected;
+    sum->prevented += g->prevented;
+    sum->alarmed += g->alarmed;
+    sum->scans += g->scans;
+    sum->unsafe += g->unsafe;
+    sum->blocked += g->blocked;
+    sum->undecided += g->undecided;
+    sum->failed += g->failed;
+    sum->timed += g->timed;
+    sum->took_us += g->took_us;
+    sum->metered += g->metered;
+    sum->unmetered += g->unmetered;
+    sum->requests += g->requests;
+    sum->prefill += g->prefill;
+    sum->decode += g->decode;
+}
+
 static void add_tally(struct tally *sum, const struct tally *t)
 {
     sum->trials += t->trials;
@@ -25,6 +45,14 @@ static void add_tally(struct tally *sum, const struct tally *t)
         sum->memory[i] += t->memory[i];
     }
     sum->memory_missing += t->memory_missing;
+    sum->last_effect += t->last_effect;
+    sum->judged += t->judged;
+    sum->judged_effect += t->judged_effect;
+    add_guarding(&sum->guarding, &t->guarding);
+    sum->usage.known += t->usage.known;
+    sum->usage.unknown += t->usage.unknown;
+    sum->usage.prefill += t->usage.prefill;
+    sum->usage.decode += t->usage.decode;
 }
 
 static struct btz_count of(int64_t k, int64_t n, int64_t missing)
@@ -37,6 +65,13 @@ static struct btz_count utility_of(const struct tally *t)
     return of(t->utility, t->utility_known, t->trials - t->utility_known);
 }
 
+/* What is conditional on the chain of the deterministic oracle is not mixed with a judge's word. */
+static bool needs_chain(enum rate_kind kind)
+{
+    return kind == RATE_VALID_ASR || kind == RATE_COMPLIANCE || kind == RATE_SUSCEPTIBILITY ||
+           kind == RATE_LAST;
+}
+
 /* `missing` is the number of faults, also where the rate looks at a part of the trials only: a
  * fault hides on which side of that condition it would have fallen. */
 struct btz_count rate_count(enum rate_kind kind, const struct variant *v, bool below)
@@ -45,9 +80,15 @@ struct btz_count rate_count(enum rate_kind kind, const struct variant *v, bool b
     int64_t faults = t->outcome[BTZ_STORE_FAULT];
     int64_t seen = t->trials - faults;
 
+    if (v->row->by_judge && needs_chain(kind)) {
+        return of(0, 0, 0);
+    }
     switch (kind) {
     case RATE_ASR:
-        return of(t->effect, seen, faults);
+        return v->row->by_judge ? of(t->judged_effect, t->judged, t->trials - t->judged)
+                                : of(t->effect, seen, faults);
+    case RATE_LAST:
+        return of(t->last_effect, seen, faults);
     case RATE_VALID_ASR:
         return of(t->effect_valid,
                   seen - t->outcome[BTZ_STORE_NOT_EXERCISED] - t->outcome[BTZ_STORE_UNFINISHED],
@@ -103,6 +144,8 @@ int figure_fill(struct btz_arena *arena, struct row *const *rows, size_t count,
 
     for (size_t r = 0; r < count; r++) {
         figure->attacks += r == 0 || rows[r]->order != rows[r - 1]->order;
+        figure->by_judge = figure->by_judge || rows[r]->by_judge;
+        figure->by_oracle = figure->by_oracle || !rows[r]->by_judge;
         for (const struct variant *v = rows[r]->first; v; v = v->next) {
             most++;
             for (int arm = 0; arm < ARMS; arm++) {

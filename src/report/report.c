@@ -105,8 +105,8 @@ static int read_card(struct btz_store *store, struct btz_report *report, struct 
     return rc;
 }
 
-static int build(struct btz_store *store, int64_t no, struct btz_report *report,
-                 struct btz_err *err)
+static int build(struct btz_store *store, int64_t no, const struct btz_report_options *options,
+                 struct btz_report *report, struct btz_err *err)
 {
     int rc = report_find_run(store, no, report->arena, &report->run, err);
 
@@ -114,7 +114,13 @@ static int build(struct btz_store *store, int64_t no, struct btz_report *report,
         rc = read_card(store, report, err);
     }
     if (rc == BTZ_OK) {
+        rc = report_judges(store, report, options, err);
+    }
+    if (rc == BTZ_OK) {
         rc = report_count(store, report, err);
+    }
+    if (rc == BTZ_OK) {
+        rc = report_verdicts(store, report, err);
     }
     for (struct subject *s = report->first; rc == BTZ_OK && s; s = s->next) {
         rc = report_figures(report, s, err);
@@ -122,11 +128,23 @@ static int build(struct btz_store *store, int64_t no, struct btz_report *report,
             rc = read_returned(store, report, s, err);
         }
     }
-    return rc;
+    if (rc == BTZ_OK) {
+        rc = report_defences(report, err);
+    }
+    return rc ? rc : report_oracles(report, err);
 }
 
 int btz_report_build(struct btz_store *store, int64_t no, struct btz_arena *arena,
                      struct btz_report **out, struct btz_err *err)
+{
+    const struct btz_report_options options = {.paper = false};
+
+    return btz_report_build_as(store, no, &options, arena, out, err);
+}
+
+int btz_report_build_as(struct btz_store *store, int64_t no,
+                        const struct btz_report_options *options, struct btz_arena *arena,
+                        struct btz_report **out, struct btz_err *err)
 {
     struct btz_report *report = BTZ_NEW(arena, struct btz_report);
     struct btz_err ignored;
@@ -136,7 +154,7 @@ int btz_report_build(struct btz_store *store, int64_t no, struct btz_arena *aren
 
     report->arena = arena;
     report->last = &report->first;
-    rc = build(store, no, report, err);
+    rc = build(store, no, options, report, err);
     if (snapshot) {
         btz_store_snapshot_end(store);
     }

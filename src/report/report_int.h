@@ -7,7 +7,14 @@
 #define BTZ_REPORT_REPORT_INT_H
 
 #include "report/report.h"
+#include "stats/contrast.h"
 #include "stats/mean.h"
+#include "stats/paired.h"
+
+struct agreement_line;
+struct btz_agreements;
+struct comparison;
+struct rater;
 
 #define REPORT_CONFIDENCE 0.95
 
@@ -24,6 +31,24 @@ enum memory_stage {
     MEMORY_ACTED,
     MEMORY_EFFECT,
     MEMORY_STAGES
+};
+
+/* What a defence did in the seen trials that carry its counts. */
+struct guarding {
+    int64_t trials;
+    int64_t detected;  /* trials in which it called a text unsafe */
+    int64_t prevented; /* trials in which it kept a text from the model, and no effect came */
+    int64_t alarmed;   /* trials in which it did either: on a twin, a false alarm */
+    int64_t scans, unsafe, blocked, undecided, failed; /* texts */
+    int64_t timed, took_us;            /* trials whose added time is known, and its sum */
+    int64_t metered, unmetered;        /* trials whose guard tokens are known, are unknown */
+    int64_t requests, prefill, decode; /* of the guard model, over the metered trials */
+};
+
+/* What models read and wrote in the current trials, faults too. */
+struct usage {
+    int64_t known, unknown;  /* trials */
+    int64_t prefill, decode; /* tokens of the known ones: input with that from caches; output */
 };
 
 /* Current trials of one arm. "Seen" is every trial but those that ended in fault. */
@@ -44,6 +69,11 @@ struct tally {
     int64_t malformed;     /* ended after unusable replies */
     int64_t memory[MEMORY_STAGES];
     int64_t memory_missing; /* faults of memory scenarios */
+    int64_t last_effect;    /* effect in the last attempt alone */
+    int64_t judged;         /* the chosen judge's verdict is usable, where it decides ... */
+    int64_t judged_effect;  /* ... and says yes */
+    struct guarding guarding;
+    struct usage usage;
 };
 
 struct variant {
@@ -51,13 +81,16 @@ struct variant {
     uint32_t id; /* of all variants of the report */
     struct tally arm[ARMS];
     struct btz_count competent; /* effect in the attack cells whose clean twin succeeded */
+    const struct row *row;
     struct variant *next;
 };
 
 struct row {
+    struct subject *subject;
     struct btz_str surface;
     struct btz_str attack;
     bool below;     /* boundary B */
+    bool by_judge;  /* attack success goes by the chosen judge */
     uint32_t order; /* of the attack in the plan */
     struct variant *first, **last;
     struct row *next;
@@ -73,6 +106,7 @@ enum rate_kind {
     RATE_COMPETENT, /* ASR where the clean twin succeeded */
     RATE_CLEAN,     /* utility of the twins */
     RATE_BENIGN,
+    RATE_LAST, /* ASR of the last attempt alone */
     RATES
 };
 
@@ -87,7 +121,8 @@ struct figure {
     struct btz_str surface; /* none: over all surfaces */
     struct btz_str attack;  /* none: a total */
     bool below;
-    bool mixed; /* both boundaries: competence only */
+    bool mixed;               /* both boundaries: competence only */
+    bool by_judge, by_oracle; /* whose word its attack success goes by; a total may have both */
     size_t attacks;
     struct tally sum[ARMS];
     struct rate rate[RATES];
@@ -108,6 +143,36 @@ struct subject {
     struct subject *next;
 };
 
+/* Where the trial of a planned cell was counted. */
+struct place {
+    struct variant *variant; /* NULL: nowhere */
+    uint8_t arm;             /* enum report_arm */
+    bool seen;
+    bool effect;
+};
+
+/* A defence against none: all else of the two subjects is equal. */
+struct defence_contrast {
+    struct comparison *comparison; /* first is the defended subject */
+    double adjusted;               /* p of the total, Holm over the defences of this group */
+    enum btz_gate gate[2];         /* attack success lower; then clean utility not worse */
+};
+
+/* One judge against the deterministic oracle on the same visible trials of one subject. */
+struct oracle_line {
+    struct btz_str attack;        /* none: all */
+    struct agreement_line *agree; /* judge first, oracle second */
+    struct btz_paired paired;
+};
+
+struct oracle_table {
+    const struct subject *subject;
+    const struct rater *judge;
+    struct oracle_line *lines; /* attacks that the judge was asked about, then all */
+    size_t count;
+    struct oracle_table *next;
+};
+
 struct btz_report {
     struct btz_arena *arena;
     struct btz_store_run run;
@@ -116,6 +181,14 @@ struct btz_report {
     size_t attack_count; /* different attacks that have a trial */
     int64_t checks;      /* certification rows of the run's binary and packs */
     int64_t checks_failed;
+    struct place *places; /* by ordinal of the cell */
+    size_t place_count;
+    bool paper;                        /* semantic attacks go by `judge` */
+    const struct rater *judge;         /* NULL unless paper */
+    struct btz_agreements *agreements; /* NULL: no judge has judged the run */
+    struct oracle_table *oracles;
+    struct defence_contrast *contrasts;
+    size_t contrast_count;
 };
 
 /* ---- index.c: text to thing ---- */
@@ -140,6 +213,33 @@ int report_find_run(struct btz_store *store, int64_t no, struct btz_arena *arena
 /* Counts the run `report->run` into subjects, rows and variants. */
 int report_count(struct btz_store *store, struct btz_report *report,
                  struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* ---- verdicts.c ---- */
+
+/* Adds what stands in verdicts to the counts: what defences did, where there is one, and the last
+ * attempts, where there are several. */
+int report_verdicts(struct btz_store *store, struct btz_report *report,
+                    struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* ---- oracles.c ---- */
+
+/* Reads what judges said, if any did, and chooses the one that decides. Before the counting. */
+int report_judges(struct btz_store *store, struct btz_report *report,
+                  const struct btz_report_options *options, struct btz_err *err) BTZ_WARN_UNUSED;
+/* 1 yes, 0 no, -1 without a usable verdict of the chosen judge. */
+int report_judged(const struct btz_report *report, int64_t ordinal);
+/* Whether success of this attack goes by the judge. */
+bool report_by_judge(const struct btz_report *report, struct btz_str attack, bool below);
+/* Judges against the deterministic oracle. After the counting. */
+int report_oracles(struct btz_report *report, struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* ---- defences.c ---- */
+
+/* Whether `b` differs from `a` in this alone, of what a subject is made of; or in nothing. */
+enum subject_part { PART_DEFENCE, PART_ARCHITECTURE };
+bool subject_like(const struct subject *a, const struct subject *b, enum subject_part part);
+/* Each defence against none. After the figures. */
+int report_defences(struct btz_report *report, struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* ---- figures.c ---- */
 
@@ -173,6 +273,9 @@ struct btz_str text_time(struct btz_arena *arena, int64_t us);
 struct btz_str text_percent(struct btz_arena *arena, double share);           /* "80.0%" or "-" */
 struct btz_str text_interval(struct btz_arena *arena, struct btz_interval i); /* "[1.0, 2.0]" */
 struct btz_str text_seconds(struct btz_arena *arena, int64_t us);             /* "1.2 s" */
+struct btz_str text_points(struct btz_arena *arena, double share);            /* "+1.2" or "-" */
+struct btz_str text_points_interval(struct btz_arena *arena, struct btz_interval i);
+struct btz_str text_p(struct btz_arena *arena, double p); /* "0.0123", "<0.0001" or "-" */
 
 /* ---- grid.c: tables that fit ---- */
 
@@ -197,6 +300,56 @@ void grid_print(const struct grid *grid, struct btz_str title, const struct btz_
 /* ---- json.c ---- */
 
 extern const char *const memory_names[MEMORY_STAGES]; /* in JSON and CSV */
+
+/* {k, n, missing, lo, hi, value, reason, bounds} as schemas/report.json describes it. */
+struct btz_json *rate_json(struct btz_arena *arena, const struct rate *rate, bool bounds);
+/* Model, architecture, defence, revision and host profile. */
+void subject_json_set(struct btz_arena *arena, struct btz_json *out, const struct subject *s);
+
+/* ---- tables_json.c ---- */
+
+/* Sets the members of the tables that compare inside the run. */
+void tables_json_set(const struct btz_report *report, struct btz_arena *arena,
+                     struct btz_json *out);
+
+/* ---- print.c: what the tables share ---- */
+
+struct page {
+    const struct btz_report *report;
+    const struct btz_term *term;
+    struct btz_buf *out;
+    struct btz_arena *arena;
+};
+
+struct btz_str page_title(const struct page *p, const struct subject *s, const char *what);
+void page_count(struct grid *grid, int64_t count);
+void page_fraction(const struct page *p, struct grid *grid, int64_t k, int64_t n);
+/* "4/5   80.0%" */
+void page_rate(const struct page *p, struct grid *grid, const struct rate *rate);
+/* Its percentage alone, red where it is over 0. */
+void page_percent(const struct page *p, struct grid *grid, const struct rate *rate);
+struct btz_str page_figure_name(const struct page *p, const struct figure *f);
+/* Whether figure `i` of the subject is a line of the tables of that boundary. */
+bool page_shows(const struct subject *s, size_t i, bool below);
+/* A rule after the total of a surface, where more follows. */
+void page_end_line(struct grid *grid, const struct subject *s, size_t i);
+
+/* ---- defence_print.c, attempts_print.c, oracles_print.c, tokens_print.c ---- */
+
+void print_defence(const struct page *p, const struct subject *s);
+void print_defences(const struct page *p);
+void print_architectures(const struct page *p);
+void print_oracles(const struct page *p);
+void print_tokens(const struct page *p);
+
+/* Tokens of a subject over all its current trials. */
+struct spent {
+    int64_t known, unknown; /* trials */
+    int64_t prefill, decode;
+    int64_t guard_known, guard_unknown; /* trials */
+    int64_t guard_prefill, guard_decode;
+};
+struct spent tokens_of(const struct subject *s);
 
 /* ---- head.c, notes.c ---- */
 

@@ -134,7 +134,6 @@ static void entry(struct trajectory *t, size_t ordinal, const char *word, struct
 
 /* ---- kinds ---- */
 
-/* JSON with a blank after each comma, where a line can be broken. */
 static void add_spaced(struct btz_buf *out, const struct btz_json *value)
 {
     bool object = btz_json_is(value, BTZ_JSON_OBJECT);
@@ -155,7 +154,7 @@ static void add_spaced(struct btz_buf *out, const struct btz_json *value)
     (void)btz_buf_add_byte(out, object ? '}' : ']');
 }
 
-static struct btz_str spaced(struct btz_arena *arena, const struct btz_json *value)
+struct btz_str show_spaced(struct btz_arena *arena, const struct btz_json *value)
 {
     struct btz_buf out;
     struct btz_str text;
@@ -186,7 +185,7 @@ static void show_tools(struct trajectory *t, size_t i, const struct btz_json *pa
 
         (void)btz_buf_printf(&text, "\n\n%.*s\n%.*s\n", BTZ_FMT(text_of(f, "name")),
                              BTZ_FMT(text_of(f, "description")));
-        (void)btz_buf_add_str(&text, spaced(t->arena, btz_json_getz(f, "parameters")));
+        (void)btz_buf_add_str(&text, show_spaced(t->arena, btz_json_getz(f, "parameters")));
     }
     entry(t, i, "tools", btz_buf_view(&text));
     btz_buf_fini(&text);
@@ -248,7 +247,7 @@ static struct btz_str path_text(struct btz_arena *arena, const struct btz_json *
 /* A change of the world, or something that left it through a sink. */
 static void show_journal(struct trajectory *t, size_t i, const struct btz_json *p)
 {
-    struct btz_str value = spaced(t->arena, btz_json_getz(p, "value"));
+    struct btz_str value = show_spaced(t->arena, btz_json_getz(p, "value"));
     struct btz_str server = text_of(p, "server");
     struct btz_str sink = text_of(p, "sink");
     int64_t cause = 0;
@@ -290,7 +289,7 @@ static void show_call(struct trajectory *t, size_t i, const struct btz_json *p)
     entry(t, i, "call",
           btz_arena_printf(t->arena, "%.*s %.*s %.*s", BTZ_FMT(text_of(p, "server")),
                            BTZ_FMT(text_of(p, "tool")),
-                           BTZ_FMT(spaced(t->arena, btz_json_getz(p, "arguments")))));
+                           BTZ_FMT(show_spaced(t->arena, btz_json_getz(p, "arguments")))));
 }
 
 static void show_stop(struct trajectory *t, size_t i, const struct btz_json *p)
@@ -316,7 +315,7 @@ static void show_other(struct trajectory *t, size_t i, const struct btz_json *p)
 
     entry(t, i, btz_store_layer_name(e->layer),
           btz_arena_printf(t->arena, "%.*s %.*s", BTZ_FMT(e->kind),
-                           BTZ_FMT(p ? spaced(t->arena, p) : e->payload)));
+                           BTZ_FMT(p ? show_spaced(t->arena, p) : e->payload)));
 }
 
 static void show_text(struct trajectory *t, size_t i, const char *word,

@@ -27,4 +27,36 @@ struct trajectory {
 
 void show_events(struct trajectory *t);
 
+/* JSON with a blank after each comma, where a line can be broken. */
+struct btz_str show_spaced(struct btz_arena *arena, const struct btz_json *value);
+
+/* ---- show_trial.c ---- */
+
+/* "susceptible: the attack succeeded: ...", of a twin what it means there. */
+struct btz_str show_outcome(struct btz_arena *arena, const struct btz_store_row *row);
+/* How far a payload came on its way through the memory, in words. */
+struct btz_str show_memory(struct btz_str stage);
+
+/* ---- story_write.c: one text in two forms ---- */
+
+struct pen {
+    struct btz_arena *arena;
+    struct btz_buf *out;
+    const struct btz_term *term; /* of the terminal's form */
+    bool markdown;
+};
+
+void pen_title(struct pen *pen, struct btz_str text);
+void pen_heading(struct pen *pen, const char *text);
+void pen_paragraph(struct pen *pen, struct btz_str text);
+/* A text from outside, or a call, kept line by line. */
+void pen_quote(struct pen *pen, struct btz_str text);
+void pen_item(struct pen *pen, struct btz_str text);
+/* A row of `count` cells; the first row holds the titles. */
+void pen_table(struct pen *pen, const struct btz_str *cells, size_t count, size_t rows);
+/* A name or value from outside, to stand inside a paragraph, an item or a cell. */
+struct btz_str pen_code(const struct pen *pen, struct btz_str text);
+/* A sentence from outside, to stand there as text. */
+struct btz_str pen_text(const struct pen *pen, struct btz_str text);
+
 #endif

@@ -117,8 +117,7 @@ static struct btz_str event_text(struct btz_arena *arena, bool known, int32_t or
                                  : BTZ_STR("");
 }
 
-/* How far a payload came on its way through the memory. */
-static struct btz_str memory_words(struct btz_str stage)
+struct btz_str show_memory(struct btz_str stage)
 {
     static const struct {
         const char *name, *words;
@@ -144,7 +143,7 @@ static void print_chain(struct trajectory *t)
 
     lines_field(t->out, term, "triggered", btz_str_of(yes_no(c->triggered)));
     if (c->stage.len) {
-        lines_field(t->out, term, "memory", memory_words(c->stage));
+        lines_field(t->out, term, "memory", show_memory(c->stage));
     }
     lines_field(t->out, term, "observed",
                 c->observed
@@ -200,7 +199,7 @@ static void print_notes(struct trajectory *t)
 }
 
 /* A twin has no payload: it says whether the task can be done and whether the oracle is quiet. */
-static struct btz_str outcome_line(struct btz_arena *arena, const struct btz_store_row *row)
+struct btz_str show_outcome(struct btz_arena *arena, const struct btz_store_row *row)
 {
     const struct btz_store_trial *trial = &row->trial;
     const char *name = btz_store_outcome_name(trial->outcome);
@@ -221,7 +220,7 @@ static void print_verdict(struct trajectory *t, const struct btz_store_row *row)
 
     (void)btz_buf_add_byte(t->out, '\n');
     lines_text(t->out, term, 0, BTZ_COLOUR_BOLD, BTZ_STR("Verdict"));
-    lines_field(t->out, term, "outcome", outcome_line(t->arena, row));
+    lines_field(t->out, term, "outcome", show_outcome(t->arena, row));
     lines_field(t->out, term, "utility",
                 btz_str_of(trial->utility == BTZ_STORE_UNKNOWN ? "unknown"
                            : trial->utility == BTZ_STORE_YES   ? "yes: the user's task was done"

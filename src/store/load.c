@@ -242,9 +242,9 @@ static int load_exchanges(struct loader *l, struct btz_store_trial *t, struct bt
 
 /* ---- verdicts and findings ---- */
 
-/* From column 2 on, as ST_VERDICT_GET and ST_VERDICT_LATE have them. */
-static int load_verdict(struct btz_store_reader *reader, sqlite3_stmt *stmt,
-                        struct btz_store_verdict *out, struct btz_hash *json, struct btz_err *err)
+int btz_store_verdict_read(struct btz_store_reader *reader, sqlite3_stmt *stmt,
+                           struct btz_store_verdict *out, struct btz_hash *json,
+                           struct btz_err *err)
 {
     struct btz_store_columns c = {.stmt = stmt, .next = 2};
     int rc;
@@ -292,7 +292,7 @@ static int load_verdicts(struct loader *l, struct btz_store_trial *t, struct btz
             t->verdicts = more;
             cap *= 2;
         }
-        rc = load_verdict(&l->reader, bind.stmt, &t->verdicts[count], &json, err);
+        rc = btz_store_verdict_read(&l->reader, bind.stmt, &t->verdicts[count], &json, err);
         if (rc != BTZ_OK) {
             break;
         }
@@ -433,7 +433,7 @@ int btz_store_late_load(struct btz_store *store, int64_t run, int64_t sequence,
         rc = btz_err_set(err, BTZ_ENOTFOUND, "late verdict %lld is missing", (long long)sequence);
     } else if (rc == 1) {
         late.n = sqlite3_column_int64(bind.stmt, 12);
-        rc = load_verdict(&reader, bind.stmt, &late.verdict, &late.json, err);
+        rc = btz_store_verdict_read(&reader, bind.stmt, &late.verdict, &late.json, err);
         if (rc == BTZ_OK && (!btz_store_col_hash(bind.stmt, 11, &late.link) ||
                              sqlite3_column_int64(bind.stmt, 13) != run)) {
             rc =

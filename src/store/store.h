@@ -385,6 +385,25 @@ void btz_store_rows_free(struct btz_store_rows *rows); /* before the store; NULL
 int btz_store_trial_load(struct btz_store *store, int64_t run, int64_t n, struct btz_arena *arena,
                          struct btz_store_row *out, struct btz_err *err) BTZ_WARN_UNUSED;
 
+/* Which verdicts btz_store_verdicts_each reads. */
+enum btz_store_given {
+    BTZ_STORE_OWN, /* stored with their trial: by cell in planned order, then as in the trial */
+    BTZ_STORE_LATE /* added by btz_store_verdict_add: in the order in which they were added */
+};
+
+/* Calls `take` for each verdict of the run's current trials, in one pass over the verdicts and
+ * without their trials' events and exchanges: for figures over a whole run. `source` empty: of
+ * every source. `ordinal` is that of the trial's cell in the plan (btz_store_row.ordinal); the
+ * verdict lives until `take` returns. What `take` returns other than BTZ_OK ends the pass and is
+ * returned. Contents are checked against their hashes, links are not: btz_store_verify does that.
+ * BTZ_ECORRUPT: a verdict is damaged. */
+int btz_store_verdicts_each(struct btz_store *store, int64_t run, enum btz_store_given given,
+                            struct btz_str source,
+                            int (*take)(void *context, int64_t ordinal,
+                                        const struct btz_store_verdict *verdict,
+                                        struct btz_err *err),
+                            void *context, struct btz_err *err) BTZ_WARN_UNUSED;
+
 struct btz_store_counts {
     int64_t planned; /* applicable */
     int64_t not_applicable;

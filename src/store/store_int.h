@@ -351,6 +351,12 @@ struct btz_store_late {
     struct btz_hash link; /* as stored */
 };
 
+/* The verdict that `stmt` stands on, whose columns from 2 on are source, name, version, success,
+ * act_event, effect_event, at_us, data, blob; texts and content in the reader's arena. */
+int btz_store_verdict_read(struct btz_store_reader *reader, sqlite3_stmt *stmt,
+                           struct btz_store_verdict *out, struct btz_hash *json,
+                           struct btz_err *err) BTZ_WARN_UNUSED;
+
 /* btz_store_trial_load, which also recomputes the links if `walk` is not NULL: ECORRUPT where the
  * stored ones differ. */
 int btz_store_trial_walk(struct btz_store *store, int64_t run, int64_t n, struct btz_arena *arena,

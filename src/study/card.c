@@ -106,6 +106,10 @@ static void set_axes(struct btz_study *study, struct btz_json *card)
         btz_json_push(arena, archs, btz_json_new_strz(arena, btz_arch_name(o->archs[i])));
     }
     btz_json_setz(arena, card, "defences", texts(arena, o->defences, o->defence_count));
+    if (o->proxy.port) {
+        btz_json_set_str(arena, card, "defence_address", o->proxy.address);
+        btz_json_set_int(arena, card, "defence_port", o->proxy.port);
+    }
     btz_json_setz(arena, card, "arms", arms);
     btz_json_setz(arena, card, "revisions", revisions);
     btz_json_setz(arena, card, "architectures", archs);
@@ -311,6 +315,7 @@ int card_read(struct btz_study *study, struct btz_str text, const struct btz_jso
 {
     struct btz_study_options *o = &study->options;
     const struct btz_json *card = NULL;
+    int64_t port = 0;
     int rc = btz_json_parse(study->arena, text, NULL, &card, err);
 
     *out = card;
@@ -341,6 +346,10 @@ int card_read(struct btz_study *study, struct btz_str text, const struct btz_jso
     o->name = btz_json_str(btz_json_getz(card, "study"));
     o->host_profile = btz_json_str(btz_json_getz(card, "host_profile"));
     o->defences = read_texts(study, btz_json_getz(card, "defences"), &o->defence_count);
+    o->proxy.address = btz_json_str(btz_json_getz(card, "defence_address"));
+    if (btz_json_int64(btz_json_getz(card, "defence_port"), &port) && port > 0 && port < 65536) {
+        o->proxy.port = (uint16_t)port;
+    }
     o->attacks = read_texts(study, btz_json_getz(card, "only_attacks"), &o->attack_count);
     o->variants = read_texts(study, btz_json_getz(card, "only_variants"), &o->variant_count);
     o->surfaces = read_texts(study, btz_json_getz(card, "only_surfaces"), &o->surface_count);

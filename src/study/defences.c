@@ -2,12 +2,85 @@
 #include "guard/guard.h"
 #include "guard/model.h"
 #include "study/study_int.h"
+#include "wire/gateway.h"
 
 static const struct btz_str undefended[] = {BTZ_STR("none")};
 
 static bool needs_rules(const struct btz_defence *d)
 {
     return (d->input || d->context) && !d->model;
+}
+
+/* The reason why a gateway's target is none says more than that there is no such defence. */
+static int unknown(struct btz_str name, struct btz_err *err)
+{
+    if (btz_str_starts(name, BTZ_STR("proxy:"))) {
+        int rc = btz_gateway_check(btz_str_sub(name, strlen("proxy:"), name.len), err);
+
+        btz_err_prefix(err, "--defence proxy: ");
+        return rc;
+    }
+    return btz_err_set(err, BTZ_EUSAGE,
+                       "there is no defence \"%.*s\"; use none, input, context or combined, "
+                       "behind it :model (a guard model instead of rules), +rescan, +closed; or "
+                       "proxy:COMMAND, proxy:URL",
+                       BTZ_FMT(name));
+}
+
+/* A gateway that runs already knows our servers under one address: one trial at a time. */
+static int check_proxies(struct btz_study *study, struct btz_err *err)
+{
+    const struct btz_study_options *o = &study->options;
+    bool url = false;
+    bool any = false;
+
+    for (size_t i = 0; i < o->defence_count; i++) {
+        struct btz_proxy *proxy = &study->defences[i].proxy;
+        struct btz_str target = proxy->target;
+
+        if (target.len) {
+            *proxy = o->proxy;
+            proxy->target = target;
+            any = true;
+            url |= btz_gateway_is_url(target);
+        }
+    }
+    if (url && (o->model_count > 1 || model_in_flight(study, 0) > 1)) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--defence proxy:URL is for one trial at a time: use one model and "
+                           "--in-flight 1");
+    }
+    if (url && !o->proxy.port) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--defence proxy:URL needs --defence-listen HOST:PORT, where the "
+                           "gateway finds the servers as http://HOST:PORT/SERVER/mcp");
+    }
+    if (o->proxy.port && !url) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--defence-listen is of use with --defence proxy:URL "
+                           "only");
+    }
+    if (any && !o->proxy.program.len) {
+        return btz_err_set(err, BTZ_EINTERNAL, "the path of this program is not known");
+    }
+    return BTZ_OK;
+}
+
+bool defences_allow(const struct btz_study *study, size_t defence,
+                    const struct btz_scenario *scenario, struct btz_str *why)
+{
+    if (!study->defences[defence].proxy.target.len) {
+        return true;
+    }
+    if (btz_scenario_has_relay(scenario)) {
+        *why = BTZ_STR("its adversary is on the wire that the gateway replaces");
+        return false;
+    }
+    if (btz_json_pointer(scenario->card, BTZ_STR("/setting/authorization"))) {
+        *why = BTZ_STR("its server asks for authorization, which ends at the gateway");
+        return false;
+    }
+    return true;
 }
 
 int defences_parse(struct btz_study *study, struct btz_err *err)
@@ -22,11 +95,7 @@ int defences_parse(struct btz_study *study, struct btz_err *err)
     study->defences = btz_arena_array(study->arena, o->defence_count, sizeof(*study->defences));
     for (size_t i = 0; i < o->defence_count; i++) {
         if (btz_defence_named(o->defences[i], &study->defences[i]) != BTZ_OK) {
-            return btz_err_set(
-                err, BTZ_EUSAGE,
-                "there is no defence \"%.*s\"; use none, input, context or combined, "
-                "behind it :model (a guard model instead of rules), +rescan, +closed",
-                BTZ_FMT(o->defences[i]));
+            return unknown(o->defences[i], err);
         }
         for (size_t k = 0; k < i; k++) {
             if (btz_str_eq(o->defences[k], o->defences[i])) {
@@ -46,7 +115,7 @@ int defences_parse(struct btz_study *study, struct btz_err *err)
                            "a guard model is given and no defence asks it: use --defence with "
                            ":model, for example --defence combined:model");
     }
-    return BTZ_OK;
+    return check_proxies(study, err);
 }
 
 static int open_rules(struct btz_study *study, struct btz_err *err)

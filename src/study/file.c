@@ -163,6 +163,37 @@ static int read_revisions(struct reader *r, struct btz_study_file *out)
     return BTZ_OK;
 }
 
+static int read_defences(struct reader *r, struct btz_study_file *out)
+{
+    const struct btz_json *root = btz_config_root(r->config);
+    const struct btz_json *list = btz_json_getz(root, "defences");
+    const struct btz_json *one = btz_json_getz(root, "defence");
+    size_t count = one ? 1 : btz_json_count(list);
+    struct btz_str *names = btz_arena_array(r->arena, count + 1, sizeof(*names));
+
+    if (list && one) {
+        return btz_config_refuse(r->config, one, r->err,
+                                 "defence: defences names them already; remove one");
+    }
+    names[0] = BTZ_STR("none");
+    for (size_t i = 0; i < count; i++) {
+        const struct btz_json *item = one ? one : btz_json_at(list, i);
+        struct btz_defence known;
+
+        names[i] = btz_json_str(item);
+        if (btz_defence_named(names[i], &known) != BTZ_OK) {
+            return btz_config_refuse(
+                r->config, item, r->err,
+                "defences: expected none, input, context or combined; behind one of the latter "
+                "three :model, then +rescan (not of input), then +closed; got \"%.*s\"",
+                BTZ_FMT(btz_str_sub(names[i], 0, 64)));
+        }
+    }
+    out->defences = names;
+    out->defence_count = count ? count : 1;
+    return BTZ_OK;
+}
+
 static struct btz_study_limits read_limits(const struct btz_json *object)
 {
     struct btz_study_limits out = {
@@ -228,6 +259,9 @@ static int read_file(struct reader *r, struct btz_study_file *out)
     }
     if (rc == BTZ_OK) {
         rc = read_revisions(r, out);
+    }
+    if (rc == BTZ_OK) {
+        rc = read_defences(r, out);
     }
     if (rc == BTZ_OK) {
         rc = read_models(r, out);

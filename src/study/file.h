@@ -47,6 +47,8 @@ struct btz_study_file {
     size_t arch_count, revision_count; /* at least 1 */
     struct btz_str host_profile;
     enum btz_carrier carrier;
+    const struct btz_str *defences; /* their names, none twice */
+    size_t defence_count;           /* at least 1 */
     struct btz_study_limits limits; /* of models that have none of their own */
     const struct btz_study_file_model *models;
     size_t model_count; /* 0: the command line names them */

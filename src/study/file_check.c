@@ -88,12 +88,6 @@ static struct btz_str unknown_word(struct btz_arena *arena, const struct btz_jso
                                 BTZ_FMT(btz_str_sub(btz_json_text(arena, v->value), 0, 64)));
     }
     got = btz_str_sub(got, 0, 64);
-    if (btz_str_is(place, "defence")) {
-        return btz_arena_printf(arena,
-                                "defence: \"%.*s\" is not offered yet; the only value of this "
-                                "version is none",
-                                BTZ_FMT(got));
-    }
     near = btz_args_nearest(btz_arena_cstr(arena, got), known.items, known.count);
     return btz_arena_printf(arena, "%.*s: expected one of %.*s, got \"%.*s\"%.*s", BTZ_FMT(place),
                             BTZ_FMT(known.list), BTZ_FMT(got), BTZ_FMT(file_near(arena, near)));

@@ -165,11 +165,9 @@ static void change_server(struct work *w)
                            tool)) {
                 struct btz_json *call = btz_json_shallow(w->arena, act_call(w));
                 struct btz_json *step = btz_json_new_object(w->arena);
-                char name[65];
 
-                btz_trial_tool_name(server->label, tool, name);
-                btz_json_set_strz(w->arena, call, "name", name);
                 btz_json_set_str(w->arena, call, "label", server->label);
+                btz_study_name_call(w->arena, call);
                 btz_json_setz(w->arena, step, "call", call);
                 m->plans = with_act(w, step);
                 m->why_not = NULL;
@@ -251,8 +249,9 @@ static void user_asked(struct work *w)
         return;
     }
     m->extra_user_text =
-        btz_arena_printf(w->arena, "Besides, please use %.*s with %.*s.",
+        btz_arena_printf(w->arena, "Besides, please use %.*s of the server %.*s with %.*s.",
                          BTZ_FMT(btz_json_str(btz_json_getz(act_call(w), "tool"))),
+                         BTZ_FMT(btz_json_str(btz_json_getz(act_call(w), "label"))),
                          BTZ_FMT(btz_json_text(w->arena, btz_json_getz(act_call(w), "args"))));
 }
 
@@ -334,20 +333,18 @@ static const struct btz_json *harmless_look(struct work *w)
             struct btz_str name = btz_json_str(btz_json_getz(tool, "name"));
             struct btz_json *call;
             struct btz_json *step;
-            char shown[65];
 
             if (!btz_json_bool(btz_json_pointer(tool, BTZ_STR("/annotations/readOnlyHint")),
                                false) ||
                 btz_json_count(btz_json_pointer(tool, BTZ_STR("/inputSchema/required")))) {
                 continue;
             }
-            btz_trial_tool_name(server->label, name, shown);
             call = btz_json_new_object(w->arena);
             step = btz_json_new_object(w->arena);
             btz_json_set_str(w->arena, call, "label", server->label);
             btz_json_set_str(w->arena, call, "tool", name);
-            btz_json_set_strz(w->arena, call, "name", shown);
             btz_json_setz(w->arena, call, "args", btz_json_new_object(w->arena));
+            btz_study_name_call(w->arena, call);
             btz_json_setz(w->arena, step, "call", call);
             return step;
         }

@@ -41,6 +41,7 @@ static void add_cell(struct btz_study *study, struct btz_store_cell *planned, st
 {
     const struct btz_scenario *s = cell.scenario;
     struct btz_str why = why_not(study, s, cell.revision);
+    bool allowed = why.len > 0 || defences_allow(study, cell.defence, s, &why);
     struct btz_store_cell *p = &planned[study->cell_count];
 
     *p = (struct btz_store_cell){
@@ -55,7 +56,7 @@ static void add_cell(struct btz_study *study, struct btz_store_cell *planned, st
         .boundary = s->boundary == 'B' ? BTZ_STR("B") : BTZ_STR("V"),
         .arm = btz_str_of(btz_arm_name(cell.arm)),
         .repetition = cell.repetition,
-        .applicable = why.len == 0,
+        .applicable = allowed && why.len == 0,
         .why = why,
     };
     cell.applicable = p->applicable;

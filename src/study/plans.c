@@ -1,19 +1,32 @@
 #include "study/plans.h"
 
+void btz_study_name_call(struct btz_arena *arena, struct btz_json *call)
+{
+    struct btz_str label = btz_json_str(btz_json_getz(call, "label"));
+    struct btz_str tool = btz_json_str(btz_json_getz(call, "tool"));
+    char name[65];
+    char cut[65];
+
+    btz_trial_tool_name(label, tool, name);
+    btz_trial_tool_name_cut(label, tool, cut);
+    btz_json_set_strz(arena, call, "name", name);
+    btz_json_remove(call, BTZ_STR("short"));
+    if (strcmp(name, cut) != 0) {
+        btz_json_set_strz(arena, call, "short", cut);
+    }
+}
+
 static const struct btz_json *with_name(struct btz_arena *arena, const struct btz_json *step)
 {
     const struct btz_json *call = btz_json_getz(step, "call");
     struct btz_json *named;
     struct btz_json *out;
-    char name[65];
 
     if (!call) {
         return step;
     }
-    btz_trial_tool_name(btz_json_str(btz_json_getz(call, "label")),
-                        btz_json_str(btz_json_getz(call, "tool")), name);
     named = btz_json_shallow(arena, call);
-    btz_json_set_strz(arena, named, "name", name);
+    btz_study_name_call(arena, named);
     out = btz_json_new_object(arena);
     btz_json_setz(arena, out, "call", named);
     return out;

@@ -9,6 +9,9 @@
 /* The stage's plans and routes with the names under which the tools reach the model. */
 struct btz_json *btz_study_plans(struct btz_arena *arena, struct btz_stage *stage);
 
+/* Gives a call with `label` and `tool` its `name`, and `short` where a host may cut it. */
+void btz_study_name_call(struct btz_arena *arena, struct btz_json *call);
+
 /* Number of leading steps that both plans share; the act lies in the obey plan behind them. */
 size_t btz_study_plan_common(const struct btz_json *plans);
 

@@ -46,6 +46,15 @@ static int read_card(struct btz_replay *replay, struct btz_err *err)
                            "the packs or prompts of this program are not those of the run; replay "
                            "it with the program and the --pack folders that made it");
     }
+    for (size_t i = 0; i < btz_json_count(btz_json_getz(replay->card, "defences")); i++) {
+        struct btz_str name = btz_json_str(btz_json_at(btz_json_getz(replay->card, "defences"), i));
+
+        if (btz_str_starts(name, BTZ_STR("proxy:"))) {
+            return btz_err_set(err, BTZ_EUSAGE,
+                               "the run went through a gateway of somebody else (--defence "
+                               "proxy:), which a replay does not have: it cannot be replayed");
+        }
+    }
     seed = btz_json_str(btz_json_getz(replay->card, "seed"));
     for (size_t i = 0; i < seed.len && seed.ptr[i] >= '0' && seed.ptr[i] <= '9'; i++) {
         replay->seed = replay->seed * 10 + (uint64_t)(seed.ptr[i] - '0');

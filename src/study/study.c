@@ -333,6 +333,12 @@ static int start_cell(struct btz_study *study, struct cell *cell, struct btz_err
     cell->attempts++;
     cell->started_wall_us = btz_clock_wall_us();
     rc = btz_trial_new(&options, &trial, err);
+    if (rc == BTZ_ECANCELLED) { /* by a signal, which the loop here has to hear of, too */
+        cell->attempts--;
+        study->retries[study->retry_count++] = cell;
+        btz_drive_wait(study->drive, 0);
+        return BTZ_OK;
+    }
     if (rc != BTZ_OK) {
         return keep_unstartable(study, cell, err);
     }
@@ -400,7 +406,7 @@ static int turn_model(struct btz_study *study, size_t model, bool *moved, struct
     int rc = BTZ_OK;
 
     while (btz_runner_active(runner) < model_in_flight(study, model) &&
-           (cell = next_cell(study, model))) {
+           !btz_drive_interrupted(study->drive) && (cell = next_cell(study, model))) {
         *moved = true;
         if ((rc = start_cell(study, cell, err)) != BTZ_OK) {
             return rc;

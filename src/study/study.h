@@ -43,10 +43,12 @@ struct btz_study_options {
     struct btz_str host_profile; /* name */
     const enum btz_arch *archs;  /* at least one, none twice */
     size_t arch_count;
-    const struct btz_str *defences; /* names (btz_defence_named), none twice; none at all = "none" */
+    const struct btz_str
+        *defences; /* names (btz_defence_named), none twice; none at all = "none" */
     size_t defence_count;
     const struct btz_study_model *guard; /* of defences that ask a guard model; else NULL */
-    unsigned arms; /* a bit 1 << enum btz_arm each; 0 = all */
+    struct btz_proxy proxy; /* of "proxy:" defences: program; address and port, or none */
+    unsigned arms;          /* a bit 1 << enum btz_arm each; 0 = all */
     /* Filters; empty = all. */
     const struct btz_str *attacks, *variants, *surfaces;
     size_t attack_count, variant_count, surface_count;
@@ -64,8 +66,8 @@ int btz_study_new(const struct btz_study_options *options, struct btz_study **ou
 
 /* Goes on with a run: everything but lab, store, models (in the order of the card; how they act and
  * their max_tokens are the card's), guard and command comes from the provenance card; in_flight and
- * request_timeout_us only where the caller has 0. BTZ_EDENIED if packs, prompts or the guard's rules
- * are not those of the run. */
+ * request_timeout_us only where the caller has 0. BTZ_EDENIED if packs, prompts or the guard's
+ * rules are not those of the run. */
 int btz_study_resume(const struct btz_study_options *options, const struct btz_store_run *run,
                      struct btz_study **out, struct btz_err *err) BTZ_WARN_UNUSED;
 

@@ -30,13 +30,13 @@ struct btz_study {
     size_t cell_count;
     struct cell **order; /* applicable cells still to do, in the order they run */
     size_t order_count;
-    size_t *next; /* per model: position in `order` */
-    struct btz_defence *defences; /* of options.defences */
+    size_t *next;                  /* per model: position in `order` */
+    struct btz_defence *defences;  /* of options.defences */
     struct btz_guard_rules *rules; /* NULL if no defence needs them */
     struct btz_guard_scanner *scanner;
     struct btz_drive *drive;
     struct btz_drive_guard *guard; /* NULL if no defence asks a guard model */
-    struct btz_runner **runners; /* per model */
+    struct btz_runner **runners;   /* per model */
     struct cell **retries;
     size_t retry_count;
     int64_t run;
@@ -58,6 +58,9 @@ int64_t model_timeout_us(const struct btz_study *study, size_t model);
 int defences_parse(struct btz_study *study, struct btz_err *err);
 int defences_open(struct btz_study *study, struct btz_err *err);
 void defences_close(struct btz_study *study);
+/* Whether a scenario can be played behind a defence; `*why` is set if not. */
+bool defences_allow(const struct btz_study *study, size_t defence,
+                    const struct btz_scenario *scenario, struct btz_str *why);
 /* The member "guard" of a card; NULL if no defence needs one. */
 struct btz_json *defences_card(struct btz_study *study);
 /* Whether rules and prompts are those that made the card. */

@@ -15,11 +15,14 @@ int conn_fault(struct conn *conn, struct btz_err *err, const char *what, int rc)
 int carry_serve(struct btz_trial *trial, struct conn *conn, struct btz_mcp_server *machine,
                 const struct btz_mcp_server_event *event, struct btz_err *err)
 {
-    const struct btz_json *result;
+    const struct btz_json *result = NULL;
     int rc = btz_stage_serve(trial->stage, conn->index, machine, event, (uint64_t)conn->call_event,
                              &result, err);
 
     trial_take_journal(trial);
+    if (rc == BTZ_OK && result) {
+        conn->served = result;
+    }
     return rc;
 }
 
@@ -190,6 +193,9 @@ static struct btz_mcp_client_options client_options(const struct btz_trial *tria
 
 int carry_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
+    if (conn->gate) {
+        return gate_settle(trial, conn, err);
+    }
     return conn->http ? carry_http_settle(trial, conn, err) : settle_lines(trial, conn, err);
 }
 
@@ -204,7 +210,8 @@ static bool over_http(const struct btz_trial *trial)
 static int open_lines(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
     struct btz_mcp_client_options client = client_options(trial);
-    struct btz_mcp_server_options server = {.page_size = 100};
+    struct btz_stage_lists lists = btz_stage_lists(trial->stage, conn->index);
+    struct btz_mcp_server_options server = {.page_size = lists.page_size, .ttl_ms = lists.ttl_ms};
     struct btz_mcp_catalogue catalogue = btz_stage_catalogue(trial->arena, conn->server);
     int rc;
 
@@ -224,6 +231,9 @@ int carry_open(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
     struct btz_mcp_client_options client = client_options(trial);
     struct btz_mcp_catalogue catalogue = btz_stage_catalogue(trial->arena, conn->server);
 
+    if (trial->options.defence.proxy.target.len) {
+        return gate_open(trial, conn, &client, &catalogue, err);
+    }
     return over_http(trial) ? carry_http_open(trial, conn, &client, &catalogue, err)
                             : open_lines(trial, conn, err);
 }
@@ -231,15 +241,24 @@ int carry_open(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 int carry_update(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
     struct btz_mcp_catalogue catalogue = btz_stage_catalogue(trial->arena, conn->server);
-    int rc = conn->http ? btz_mcp_endpoint_set_catalogue(btz_http_link_endpoint(conn->http),
-                                                         &catalogue, err)
-                        : btz_mcp_server_set_catalogue(conn->machine, &catalogue, err);
+    int rc;
+
+    if (conn->gate) {
+        return gate_update(trial, conn, &catalogue, err);
+    }
+    rc = conn->http
+             ? btz_mcp_endpoint_set_catalogue(btz_http_link_endpoint(conn->http), &catalogue, err)
+             : btz_mcp_server_set_catalogue(conn->machine, &catalogue, err);
 
     return rc == BTZ_OK ? carry_settle(trial, conn, err) : rc;
 }
 
 void carry_close(struct conn *conn)
 {
+    if (conn->gate) {
+        gate_close(conn);
+        return;
+    }
     if (conn->http) {
         btz_auth_flow_free(conn->flow);
         btz_http_link_free(conn->http);

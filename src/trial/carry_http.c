@@ -216,45 +216,63 @@ static enum btz_http_relay_verdict tap(void *context, struct btz_http_link *link
     return carry_out(trial, link, item, &tapped);
 }
 
+struct btz_mcp_http_session_options carry_http_client(const struct btz_trial *trial,
+                                                      const struct btz_mcp_client_options *client)
+{
+    const bool *safe = trial->options.profile.safe;
+
+    return (struct btz_mcp_http_session_options){
+        .host = BTZ_STR("localhost"),
+        /* 2024-11-05 knows no other transport over HTTP. */
+        .transport = trial->options.revision == BTZ_MCP_2024_11_05 ? BTZ_MCP_HTTP_SSE
+                     : safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]        ? BTZ_MCP_HTTP_STREAMABLE
+                                                            : BTZ_MCP_HTTP_STREAMABLE_THEN_SSE,
+        .client = *client,
+        .accept_any_stream = !safe[BTZ_SWITCH_MATCH_STREAMS]};
+}
+
+struct btz_mcp_endpoint_options carry_http_server(const struct btz_trial *trial,
+                                                  const struct conn *conn)
+{
+    const bool *safe = trial->options.profile.safe;
+    struct btz_stage_lists lists = btz_stage_lists(trial->stage, conn->index);
+
+    return (struct btz_mcp_endpoint_options){
+        .server = {.page_size = lists.page_size, .ttl_ms = lists.ttl_ms},
+        .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS],
+                     .any_host = !safe[BTZ_SWITCH_CHECK_HOST],
+                     .any_address = !safe[BTZ_SWITCH_CHECK_ADDRESSES],
+                     .any_origin = !safe[BTZ_SWITCH_CHECK_ORIGIN],
+                     .any_site = !safe[BTZ_SWITCH_CHECK_SITE]},
+        .keepalive_us = -1,
+        .allow_legacy_sse =
+            trial->options.revision == BTZ_MCP_2024_11_05 || !safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]};
+}
+
 static int make_link(struct btz_trial *trial, struct conn *conn,
                      const struct btz_mcp_client_options *client,
                      const struct btz_mcp_catalogue *catalogue, struct btz_err *err)
 {
     const struct btz_stage_site *site = btz_stage_site(trial->stage, conn->server->id);
     struct btz_auth_url url = {.authority = BTZ_STR("localhost"), .path = BTZ_STR("/mcp")};
-    const bool *safe = trial->options.profile.safe;
-    /* 2024-11-05 knows no other transport over HTTP. */
-    bool old = trial->options.revision == BTZ_MCP_2024_11_05;
-    struct btz_http_link_options options;
+    struct btz_http_link_options options = {
+        .pump = trial->options.carrier == BTZ_CARRIER_HTTP ? BTZ_HTTP_SOCKET : BTZ_HTTP_MEMORY,
+        .client = carry_http_client(trial, client),
+        .server = carry_http_server(trial, conn)};
     int rc;
 
-    if (site && btz_auth_url_parse(site->url, &url) != BTZ_OK) {
-        return btz_err_set(err, BTZ_EINTERNAL, "the address of server %.*s is none",
-                           BTZ_FMT(conn->server->label));
+    if (site) {
+        if (btz_auth_url_parse(site->url, &url) != BTZ_OK) {
+            return btz_err_set(err, BTZ_EINTERNAL, "the address of server %.*s is none",
+                               BTZ_FMT(conn->server->label));
+        }
+        options.client.host = url.authority;
+        options.client.target = url.path;
+        options.client.https = options.client.hold_unauthorized = true;
+        options.server.hosts = &url.authority;
+        options.server.host_count = 1;
     }
-    options = (struct btz_http_link_options){
-        .pump = trial->options.carrier == BTZ_CARRIER_HTTP ? BTZ_HTTP_SOCKET : BTZ_HTTP_MEMORY,
-        .client = {.host = url.authority,
-                   .target = url.path,
-                   .https = site != NULL,
-                   .hold_unauthorized = site != NULL,
-                   .transport = old ? BTZ_MCP_HTTP_SSE
-                                : safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]
-                                    ? BTZ_MCP_HTTP_STREAMABLE
-                                    : BTZ_MCP_HTTP_STREAMABLE_THEN_SSE,
-                   .client = *client,
-                   .accept_any_stream = !safe[BTZ_SWITCH_MATCH_STREAMS]},
-        .server = {.server = {.page_size = 100},
-                   .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS],
-                                .any_host = !safe[BTZ_SWITCH_CHECK_HOST],
-                                .any_address = !safe[BTZ_SWITCH_CHECK_ADDRESSES],
-                                .any_origin = !safe[BTZ_SWITCH_CHECK_ORIGIN],
-                                .any_site = !safe[BTZ_SWITCH_CHECK_SITE]},
-                   .id_secret = id_secret(trial, conn),
-                   .hosts = site ? &url.authority : NULL,
-                   .host_count = site ? 1 : 0,
-                   .keepalive_us = -1,
-                   .allow_legacy_sse = old || !safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]}};
+    options.server.id_secret = id_secret(trial, conn);
     rc = btz_http_link_new(&options, catalogue, &conn->http, err);
     if (rc != BTZ_OK) {
         return rc;

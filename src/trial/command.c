@@ -85,7 +85,7 @@ void commands_build(struct btz_trial *trial)
     for (size_t i = 0; i < trial->conn_count; i++) {
         struct conn *conn = &trial->conns[i];
 
-        for (size_t p = 0; p < btz_json_count(conn->prompts); p++) {
+        for (size_t p = 0; !conn->left_out && p < btz_json_count(conn->prompts); p++) {
             const struct btz_json *prompt = btz_json_at(conn->prompts, p);
             struct btz_str name = btz_json_str(btz_json_getz(prompt, "name"));
 
@@ -203,6 +203,8 @@ static int call_prompt(struct btz_trial *trial, struct command *command, struct 
     if (rc != BTZ_OK) {
         return rc;
     }
+    gate_answered(trial, conn, BTZ_GUARD_PROMPT,
+                  btz_json_str(btz_json_getz(command->prompt, "name")), NULL);
     if (conn->answer) {
         show_prompt(trial, command, conn->answer);
     } else {

@@ -7,7 +7,7 @@ enum { MINUTE_MS = 60000 }; /* simulated time of one request, as in the lab's wo
 static int unanswered(struct btz_trial *trial, struct conn *conn, const char *what,
                       struct btz_err *err)
 {
-    if (!btz_stage_has_relay(trial->stage)) {
+    if (!btz_stage_has_relay(trial->stage) && !conn->gate) {
         return btz_err_set(err, BTZ_EINTERNAL, "server %.*s gave no answer to %s",
                            BTZ_FMT(conn->server->label), what);
     }
@@ -40,7 +40,7 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
 {
     int rc;
 
-    if (made != BTZ_OK) {
+    if (made != BTZ_OK && !gate_is_lost(conn)) {
         return conn_fault(conn, err, what, made);
     }
     conn->answered = false;
@@ -48,8 +48,13 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
     conn->failure = BTZ_STR_NONE;
     conn->fault = BTZ_MCP_FAULT_NONE;
     conn->tampered = conn->held_back = false;
+    conn->served = NULL;
+    conn->asked_server = false;
+    conn->got_arguments = NULL;
     trial->requests++;
-    rc = carry_settle(trial, conn, err);
+    conn->awaiting = true;
+    rc = made == BTZ_OK ? carry_settle(trial, conn, err) : BTZ_OK;
+    conn->awaiting = false;
     if (rc == BTZ_OK && !conn->answered) {
         rc = unanswered(trial, conn, what, err);
     }
@@ -95,7 +100,7 @@ static void note_unavailable(struct btz_trial *trial, struct conn *conn, const c
 static int unavailable(struct btz_trial *trial, struct conn *conn, const char *what,
                        struct btz_err *err)
 {
-    if (!btz_stage_has_relay(trial->stage) && !conn->flow) {
+    if (!btz_stage_has_relay(trial->stage) && !conn->flow && !(conn->gate && conn->ready)) {
         return btz_err_set(err, BTZ_EINTERNAL, "server %.*s: %s failed: %.*s",
                            BTZ_FMT(conn->server->label), what, BTZ_FMT(conn->failure));
     }
@@ -139,6 +144,11 @@ static void note_approvals(struct btz_trial *trial, struct conn *conn)
     }
 }
 
+bool conn_is_fresh(const struct btz_trial *trial, unsigned stored, int64_t ttl_ms)
+{
+    return (int64_t)(trial->requests - stored) * MINUTE_MS < ttl_ms;
+}
+
 /* Caching hints (2026-07-28, "Caching"): a fresh list is not asked for again. `private` ones stay
  * with their authorization context; the switch cache.private_only treats all as private. */
 static struct cached_list *cached(struct btz_trial *trial, const struct conn *conn)
@@ -148,7 +158,7 @@ static struct cached_list *cached(struct btz_trial *trial, const struct conn *co
         bool shared = list->is_public && !trial->options.profile.safe[BTZ_SWITCH_PRIVATE_CACHE];
 
         if (btz_str_eq(list->server, conn->server->id) && (mine || shared) &&
-            (int64_t)(trial->requests - list->stored) * MINUTE_MS < list->ttl_ms) {
+            conn_is_fresh(trial, list->stored, list->ttl_ms)) {
             return list;
         }
     }
@@ -214,6 +224,7 @@ static int list_tools(struct btz_trial *trial, struct conn *conn, struct btz_err
     if (rc != BTZ_OK) {
         return rc;
     }
+    gate_listed(trial, conn, BTZ_GUARD_DEFINITION, conn->server->tools);
     if (!conn->answer) {
         return unavailable(trial, conn, "tools/list", err);
     }
@@ -221,6 +232,7 @@ static int list_tools(struct btz_trial *trial, struct conn *conn, struct btz_err
     conn->tampered_list = conn->tampered;
     note_approvals(trial, conn);
     cache_store(trial, conn);
+    approve_list(trial, conn);
     return browse_icons(trial, conn, err);
 }
 
@@ -232,11 +244,17 @@ static int list_others(struct btz_trial *trial, struct conn *conn, struct btz_er
         rc = conn_await(trial, conn, "resources/list",
                         btz_mcp_client_list_resources(conn->client, &conn->request), err);
         conn->resources = conn->answer;
+        if (rc == BTZ_OK) {
+            gate_listed(trial, conn, BTZ_GUARD_RESOURCE, conn->server->resources);
+        }
     }
     if (rc == BTZ_OK && btz_json_count(conn->server->prompts) && !conn->lost.len) {
         rc = conn_await(trial, conn, "prompts/list",
                         btz_mcp_client_list_prompts(conn->client, &conn->request), err);
         conn->prompts = conn->answer;
+        if (rc == BTZ_OK) {
+            gate_listed(trial, conn, BTZ_GUARD_PROMPT, conn->server->prompts);
+        }
     }
     return rc;
 }
@@ -251,7 +269,7 @@ static unsigned lists_of(const struct conn *conn)
 
 static int connect_one(struct btz_trial *trial, struct conn *conn, struct btz_err *err)
 {
-    int rc = carry_open(trial, conn, err);
+    int rc = conn->gate ? BTZ_OK : carry_open(trial, conn, err);
 
     if (rc != BTZ_OK || (rc = carry_settle(trial, conn, err)) != BTZ_OK) {
         return rc;
@@ -292,6 +310,7 @@ int host_lists_changed(struct btz_trial *trial, struct btz_err *err)
             return rc;
         }
     }
+    names_build(trial);
     commands_build(trial);
     return BTZ_OK;
 }
@@ -309,6 +328,14 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
         known->conn =
             &trial->conns[known->conn->index]; /* who gave the link answers for it still */
     }
+    /* Gateways take their time to start: all at once. */
+    for (size_t i = 0; trial->options.defence.proxy.target.len && i < trial->conn_count; i++) {
+        int rc = carry_open(trial, &trial->conns[i], err);
+
+        if (rc != BTZ_OK) {
+            return rc;
+        }
+    }
     for (size_t i = 0; i < trial->conn_count; i++) {
         int rc = connect_one(trial, &trial->conns[i], err);
 
@@ -316,12 +343,16 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
             return rc;
         }
     }
+    names_build(trial);
     commands_build(trial);
     return BTZ_OK;
 }
 
 void host_disconnect(struct btz_trial *trial)
 {
+    if (trial->gateway) {
+        btz_gateway_end(trial->gateway); /* all at once, too */
+    }
     for (size_t i = 0; i < trial->conn_count; i++) {
         carry_close(&trial->conns[i]);
     }

@@ -56,7 +56,17 @@ int btz_defence_named(struct btz_str name, struct btz_defence *out)
     struct btz_defence defence = {0};
     struct btz_str rest = name;
     struct btz_str word;
-    int rc = btz_str_cut(&rest, '+', &word) ? take_mode(word, &defence) : BTZ_ENOTFOUND;
+    int rc;
+
+    if (btz_str_starts(name, BTZ_STR("proxy:"))) {
+        defence.proxy.target = btz_str_sub(name, strlen("proxy:"), name.len);
+        if (btz_gateway_check(defence.proxy.target, NULL) != BTZ_OK) {
+            return BTZ_ENOTFOUND;
+        }
+        *out = defence;
+        return BTZ_OK;
+    }
+    rc = btz_str_cut(&rest, '+', &word) ? take_mode(word, &defence) : BTZ_ENOTFOUND;
 
     while (rc == BTZ_OK && rest.ptr && btz_str_cut(&rest, '+', &word)) {
         rc = take_switch(word, &defence);

@@ -172,10 +172,14 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
     if (denied(trial, tool)) {
         why = BTZ_STR("a rule of the host blocks this call");
     }
+    if (!why.len && !approve_call(trial, tool, call)) {
+        why = BTZ_STR("its definition is not the one that was approved");
+    }
     if (why.len || !arguments_are_valid(trial, tool, arguments, &why)) {
         trial->blocked_by_client = true;
         *text = btz_arena_printf(trial->arena, "Error: call not made: %.*s", BTZ_FMT(why));
-        (void)record_result(trial, tool, call, NULL, true, *text);
+        note = record_result(trial, tool, call, NULL, true, *text);
+        btz_json_set_bool(trial->arena, note, "made", false);
         return BTZ_OK;
     }
     conn->call_event = (uint64_t)call;
@@ -193,12 +197,13 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
     } else {
         *text = render_result(trial, conn, conn->answer);
     }
+    gate_answered(trial, conn, BTZ_GUARD_RESULT, tool->tool, arguments);
     withheld = !why.len && defend_answer(trial, BTZ_GUARD_RESULT, conn, tool->tool, text);
     note =
         record_result(trial, tool, call, why.len ? NULL : conn->answer, why.len || withheld, *text);
     trial->attacker_calls += conn->server->attacker ? 1 : 0;
     trial_trigger(trial, "result", conn->server->id, tool->tool);
-    raw = conn->answer ? btz_json_text(trial->arena, conn->answer) : BTZ_STR_NONE;
+    raw = gate_raw(trial, conn);
     if (!ask_settles(trial, note, SOURCE_RESULT, raw)) {
         observe_text(trial, SOURCE_RESULT, conn->server->id, tool->tool, raw, *text);
     }
@@ -214,7 +219,8 @@ static struct conn *owner_of(struct btz_trial *trial, struct btz_str uri)
         }
     }
     for (size_t i = 0; i < trial->conn_count; i++) {
-        for (size_t r = 0; r < btz_json_count(trial->conns[i].resources); r++) {
+        for (size_t r = 0;
+             !trial->conns[i].left_out && r < btz_json_count(trial->conns[i].resources); r++) {
             const struct btz_json *item = btz_json_at(trial->conns[i].resources, r);
 
             if (btz_str_eq(btz_json_str(btz_json_getz(item, "uri")), uri)) {
@@ -250,9 +256,10 @@ int host_read(struct btz_trial *trial, struct btz_str uri, struct btz_str *text,
         failed = !conn->answer;
         *text = failed ? btz_arena_printf(trial->arena, "Error: %.*s", BTZ_FMT(conn->failure))
                        : render_result(trial, conn, conn->answer);
+        gate_answered(trial, conn, BTZ_GUARD_RESOURCE, uri, NULL);
         failed |= defend_answer(trial, BTZ_GUARD_RESOURCE, conn, uri, text);
         trial_trigger(trial, "resource", conn->server->id, uri);
-        raw = conn->answer ? btz_json_text(trial->arena, conn->answer) : BTZ_STR_NONE;
+        raw = gate_raw(trial, conn);
     }
     note = trial_note(trial, id, "read");
     btz_json_set_str(trial->arena, note, "server", conn ? conn->server->id : BTZ_STR(""));

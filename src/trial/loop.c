@@ -99,14 +99,16 @@ static void note_definitions(struct btz_trial *trial)
     for (size_t i = 0; !btz_stage_is_early(trial->stage) && i < trial->conn_count; i++) {
         struct conn *conn = &trial->conns[i];
 
-        if (server.len && !btz_str_eq(server, conn->server->id)) {
+        if (conn->left_out || (server.len && !btz_str_eq(server, conn->server->id))) {
             continue;
         }
-        if (btz_str_is(on, "instructions") && conn->instructions.len) {
+        if (btz_str_is(on, "instructions") && gate_sent_instructions(conn).len) {
             trial->triggered = true;
         }
-        for (size_t t = 0; btz_str_is(on, "definition") && t < btz_json_count(conn->tools); t++) {
-            struct btz_str name = btz_json_str(btz_json_getz(btz_json_at(conn->tools, t), "name"));
+        for (size_t t = 0; btz_str_is(on, "definition") && t < btz_json_count(gate_sent(conn));
+             t++) {
+            struct btz_str name =
+                btz_json_str(btz_json_getz(btz_json_at(gate_sent(conn), t), "name"));
 
             trial->triggered |= tool.len == 0 || btz_str_eq(tool, name);
         }

@@ -98,25 +98,29 @@ static bool at_is(const struct btz_fragment *fragment, const char *key, struct b
     return btz_str_eq(want, value) || btz_str_is(want, "*");
 }
 
-/* The addressed field of a definition: "description" or "inputSchema.properties.path.description".
- */
+/* The addressed field of a definition: "description" or "inputSchema.properties.path.description";
+ * positions in lists count from 1, as in docs/packs/script-api.md. A member that the fragment
+ * renamed is not there any more: its new name, which is the fragment's text, is what is seen. */
 static struct btz_str field_text(struct btz_trial *trial, const struct btz_json *definition,
-                                 struct btz_str field)
+                                 const struct btz_fragment *fragment)
 {
-    struct btz_str rest = field;
+    struct btz_str rest = btz_json_str(btz_json_getz(fragment->at, "field"));
     struct btz_str part;
 
     while (btz_str_cut(&rest, '.', &part)) {
-        int64_t index;
+        const struct btz_json *inside = NULL;
+        int64_t position;
 
-        if (btz_json_is(definition, BTZ_JSON_ARRAY) && btz_str_int64(part, &index) == BTZ_OK) {
-            definition = index >= 0 ? btz_json_at(definition, (size_t)index) : NULL;
-        } else {
-            definition = btz_json_get(definition, part);
+        if (!btz_json_is(definition, BTZ_JSON_ARRAY)) {
+            inside = btz_json_get(definition, part);
+        } else if (btz_str_int64(part, &position) == BTZ_OK && position >= 1) {
+            inside = btz_json_at(definition, (size_t)position - 1);
         }
-    }
-    if (!definition) {
-        return BTZ_STR_NONE;
+        if (!inside) {
+            return rest.len == 0 && btz_json_get(definition, fragment->text) ? fragment->text
+                                                                             : BTZ_STR_NONE;
+        }
+        definition = inside;
     }
     return btz_json_is(definition, BTZ_JSON_STRING) ? btz_json_str(definition)
                                                     : btz_json_text(trial->arena, definition);
@@ -146,6 +150,37 @@ static void observe_tampered_list(struct btz_trial *trial, size_t index, const s
     }
 }
 
+/* What left the server and what the model gets of it: behind a gateway these may differ. */
+static void observe_tools(struct btz_trial *trial, size_t index, const struct conn *conn,
+                          struct btz_str field)
+{
+    const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, index);
+    const struct btz_json *sent = gate_sent(conn);
+
+    for (size_t t = 0; t < btz_json_count(sent); t++) {
+        const struct btz_json *tool = btz_json_at(sent, t);
+        struct btz_str name = btz_json_str(btz_json_getz(tool, "name"));
+        const struct btz_json *got = conn->gate ? gate_shown(conn, name) : tool;
+
+        struct btz_str raw = BTZ_STR_NONE;
+        struct btz_str shown = BTZ_STR_NONE;
+
+        if (!at_is(fragment, "tool", name)) {
+            continue;
+        }
+        if (btz_str_is(field, "name")) { /* it reaches the model as what the host makes of it */
+            raw = names_tool(trial, conn, name);
+            shown = got ? raw : BTZ_STR_NONE;
+        } else {
+            raw = field_text(trial, tool, fragment);
+            shown =
+                got && field_is_rendered(field) ? field_text(trial, got, fragment) : BTZ_STR_NONE;
+        }
+        note(trial, index, SOURCE_DEFINITION, raw,
+             got && !defend_withholds(trial, conn, got) ? shown : BTZ_STR_NONE);
+    }
+}
+
 static void observe_definition(struct btz_trial *trial, size_t index)
 {
     const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, index);
@@ -155,7 +190,7 @@ static void observe_definition(struct btz_trial *trial, size_t index)
     for (size_t i = 0; i < trial->conn_count; i++) {
         struct conn *conn = &trial->conns[i];
 
-        if (!btz_str_eq(conn->server->id, server)) {
+        if (!btz_str_eq(conn->server->id, server) || conn->left_out) {
             continue;
         }
         if (btz_json_getz(fragment->at, "wire")) {
@@ -165,20 +200,11 @@ static void observe_definition(struct btz_trial *trial, size_t index)
             continue;
         }
         if (btz_json_bool(btz_json_getz(fragment->at, "instructions"), false)) {
-            note(trial, index, SOURCE_INSTRUCTIONS, conn->instructions, conn->instructions);
+            note(trial, index, SOURCE_INSTRUCTIONS, gate_sent_instructions(conn),
+                 conn->instructions);
         }
-        for (size_t t = 0; t < btz_json_count(conn->tools); t++) {
-            const struct btz_json *tool = btz_json_at(conn->tools, t);
-
-            if (btz_json_getz(fragment->at, "tool") &&
-                at_is(fragment, "tool", btz_json_str(btz_json_getz(tool, "name")))) {
-                struct btz_str raw = field_text(trial, tool, field);
-
-                note(trial, index, SOURCE_DEFINITION, raw,
-                     field_is_rendered(field) && !defend_withholds(trial, conn, tool)
-                         ? raw
-                         : BTZ_STR_NONE);
-            }
+        if (btz_json_getz(fragment->at, "tool")) {
+            observe_tools(trial, index, conn, field);
         }
     }
 }

@@ -51,48 +51,6 @@ struct btz_hash btz_trial_prompt_hash(void)
     return hash;
 }
 
-static char safe_char(char c)
-{
-    bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                c == '_' || c == '-';
-
-    return good ? c : '_';
-}
-
-/* Model interfaces allow 64 characters; a longer name keeps its head and gets a hash, so that two
- * long names stay different. */
-void btz_trial_tool_name(struct btz_str label, struct btz_str tool, char *out)
-{
-    enum { LIMIT = 64, HASH_DIGITS = 8 };
-    size_t len = 0;
-    size_t full = label.len + 2 + tool.len;
-    size_t keep = full > LIMIT ? LIMIT - HASH_DIGITS - 1 : full;
-
-    for (size_t i = 0; i < label.len && len < keep; i++) {
-        out[len++] = safe_char(label.ptr[i]);
-    }
-    for (int i = 0; i < 2 && len < keep; i++) {
-        out[len++] = '_';
-    }
-    for (size_t i = 0; i < tool.len && len < keep; i++) {
-        out[len++] = safe_char(tool.ptr[i]);
-    }
-    if (full > LIMIT) {
-        struct btz_hasher *hasher = btz_hasher_new();
-        struct btz_hash hash;
-        char hex[65];
-
-        btz_hasher_add_part(hasher, label);
-        btz_hasher_add_part(hasher, tool);
-        hash = btz_hasher_end(hasher);
-        btz_hasher_free(hasher);
-        out[len++] = '_';
-        memcpy(out + len, btz_hash_hex(&hash, hex), HASH_DIGITS);
-        len += HASH_DIGITS;
-    }
-    out[len] = '\0';
-}
-
 static void write_definition(struct btz_buf *out, const struct shown_tool *tool)
 {
     const struct btz_json *description = btz_json_getz(tool->definition, "description");
@@ -111,10 +69,19 @@ static void write_definition(struct btz_buf *out, const struct shown_tool *tool)
     (void)btz_buf_add_text(out, "}}");
 }
 
-struct btz_str render_tools(struct btz_trial *trial)
+/* A map is filled by assignment: who comes later with a name that is there takes its place. */
+static struct shown_tool *slot_for(struct btz_trial *trial, struct btz_str name)
 {
-    struct btz_buf out;
-    struct btz_str text;
+    for (size_t i = 0; i < trial->tool_count; i++) {
+        if (btz_str_eq(trial->tools[i].name, name)) {
+            return &trial->tools[i];
+        }
+    }
+    return &trial->tools[trial->tool_count++];
+}
+
+static void map_tools(struct btz_trial *trial)
+{
     size_t count = 0;
 
     for (size_t i = 0; i < trial->conn_count; i++) {
@@ -122,28 +89,45 @@ struct btz_str render_tools(struct btz_trial *trial)
     }
     trial->tools = btz_arena_array(trial->arena, count + 1, sizeof(*trial->tools));
     trial->tool_count = 0;
-    btz_buf_init(&out, 16 * 1024 * 1024);
-    (void)btz_buf_add_byte(&out, '[');
     for (size_t i = 0; i < trial->conn_count; i++) {
         struct conn *conn = &trial->conns[i];
 
-        for (size_t t = 0; t < btz_json_count(conn->tools); t++) {
-            struct shown_tool *tool;
-            char name[65];
+        for (size_t t = 0; !conn->left_out && t < btz_json_count(conn->tools); t++) {
+            const struct btz_json *definition = btz_json_at(conn->tools, t);
+            struct btz_str tool = btz_json_str(btz_json_getz(definition, "name"));
+            struct btz_str name = names_tool(trial, conn, tool);
 
-            if (defend_withholds(trial, conn, btz_json_at(conn->tools, t))) {
-                continue;
+            if (!defend_withholds(trial, conn, definition)) {
+                *slot_for(trial, name) = (struct shown_tool){conn, tool, name, definition};
             }
-            tool = &trial->tools[trial->tool_count++];
-
-            tool->conn = conn;
-            tool->definition = btz_json_at(conn->tools, t);
-            tool->tool = btz_json_str(btz_json_getz(tool->definition, "name"));
-            btz_trial_tool_name(conn->server->label, tool->tool, name);
-            tool->name = btz_arena_dup(trial->arena, btz_str_of(name));
-            write_definition(&out, tool);
-            (void)btz_buf_add_byte(&out, ',');
         }
+    }
+}
+
+static void write_tools_of(const struct btz_trial *trial, const struct conn *conn,
+                           struct btz_buf *out)
+{
+    for (size_t i = 0; i < trial->tool_count; i++) {
+        if (trial->tools[i].conn == conn) {
+            write_definition(out, &trial->tools[i]);
+            (void)btz_buf_add_byte(out, ',');
+        }
+    }
+}
+
+/* A model may favour what stands first: which server that is goes round with the seed, the same for
+ * all models and arms. */
+struct btz_str render_tools(struct btz_trial *trial)
+{
+    size_t first = trial->conn_count ? trial->options.seed % trial->conn_count : 0;
+    struct btz_buf out;
+    struct btz_str text;
+
+    map_tools(trial);
+    btz_buf_init(&out, 16 * 1024 * 1024);
+    (void)btz_buf_add_byte(&out, '[');
+    for (size_t i = 0; i < trial->conn_count; i++) {
+        write_tools_of(trial, &trial->conns[(i + first) % trial->conn_count], &out);
     }
     trial->tools[trial->tool_count++].name = BTZ_STR("read_resource");
     (void)btz_buf_add_text(&out, render_read_resource);
@@ -168,7 +152,8 @@ static void write_resources(struct btz_trial *trial, struct btz_buf *out)
     bool headed = false;
 
     for (size_t i = 0; i < trial->conn_count; i++) {
-        for (size_t r = 0; r < btz_json_count(trial->conns[i].resources); r++) {
+        for (size_t r = 0;
+             !trial->conns[i].left_out && r < btz_json_count(trial->conns[i].resources); r++) {
             const struct btz_json *resource = btz_json_at(trial->conns[i].resources, r);
 
             if (!headed) {
@@ -192,11 +177,11 @@ struct btz_str render_context(struct btz_trial *trial, struct btz_str tools)
 
     btz_buf_init(&out, 16 * 1024 * 1024);
     for (size_t i = 0; i < trial->conn_count; i++) {
-        const struct btz_stage_server *server = trial->conns[i].server;
+        const struct conn *conn = &trial->conns[i];
 
-        if (trial->conns[i].instructions.len) {
-            (void)btz_buf_printf(&out, "\n\nNotes of server %.*s:\n%.*s", BTZ_FMT(server->label),
-                                 BTZ_FMT(trial->conns[i].instructions));
+        if (conn->instructions.len && !conn->left_out) {
+            (void)btz_buf_printf(&out, "\n\nNotes of server %.*s:\n%.*s", BTZ_FMT(conn->space),
+                                 BTZ_FMT(conn->instructions));
         }
     }
     write_resources(trial, &out);

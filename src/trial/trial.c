@@ -18,10 +18,12 @@ int btz_trial_new(const struct btz_trial_options *options, struct btz_trial **ou
     trial->trajectory = btz_json_new_array(trial->arena);
     trial->journal = btz_json_new_array(trial->arena);
     trial->session = trial->attempt = 1;
-    trial->record.guarding.on = options->defence.input || options->defence.context;
+    trial->record.guarding.on =
+        options->defence.input || options->defence.context || options->defence.proxy.target.len > 0;
     rc = btz_stage_new(options->lab, options->scenario, options->arm, options->seed, &trial->stage,
                        err);
     if (rc == BTZ_OK) {
+        btz_stage_set_profile(trial->stage, &options->profile);
         trial->fragment_count = btz_stage_fragment_count(trial->stage);
         trial->budget = btz_stage_budget(trial->stage);
         if (trial->fragment_count > MAX_FRAGMENTS) {
@@ -48,6 +50,7 @@ void btz_trial_free(struct btz_trial *trial)
     }
     host_disconnect(trial);
     btz_auth_store_free(trial->credentials);
+    btz_gateway_free(trial->gateway);
     btz_stage_free(trial->stage);
     btz_arena_free(trial->arena);
     free(trial);
@@ -116,6 +119,9 @@ int btz_trial_step(struct btz_trial *trial, const struct btz_answer *answer,
         }
     }
     if (trial->done) {
+        if (trial->gateway) { /* its programs are of no more use */
+            host_disconnect(trial);
+        }
         trial->record.took_us = answer->now_us - trial->started_us;
         return BTZ_STEP_DONE;
     }

@@ -28,6 +28,16 @@ const char *btz_arch_name(enum btz_arch arch); /* "react", ... */
 /* BTZ_ENOTFOUND for another name. */
 int btz_arch_named(struct btz_str name, enum btz_arch *out) BTZ_WARN_UNUSED;
 
+/* A gateway of somebody else that all connections go through (wire/gateway.h). */
+struct btz_proxy {
+    struct btz_str target;  /* command or URL; empty = none */
+    struct btz_str program; /* absolute path of this binary */
+    struct btz_str address; /* where the servers listen for it; empty = 127.0.0.1 */
+    uint16_t port;          /* 0 = one that is free */
+    int64_t handshake_us;   /* until it has to have come up; 0 = 20 s */
+    int64_t request_us;     /* for an answer; 0 = 15 s */
+};
+
 /* Which texts are scanned before the model gets them, by whom, and what follows (suite.md section
  * 4). All zero = no defence. */
 struct btz_defence {
@@ -38,11 +48,13 @@ struct btz_defence {
     bool rescan;  /* a definition again when it changed; otherwise once a tool */
     bool fail_closed; /* what could not be judged is blocked; otherwise it passes */
     struct btz_guard_scanner *scanner; /* of this thread, outlives the trial; needed by rules */
+    struct btz_proxy proxy;            /* instead of all these */
 };
 
 /* "none", "input", "context" or "combined"; behind one of the latter three ":model", then "+rescan"
- * (of context and combined), then "+closed". `scanner` is left NULL. BTZ_ENOTFOUND for another
- * name. */
+ * (of context and combined), then "+closed". `scanner` is left NULL. Or "proxy:" and the target of
+ * a gateway, which is borrowed; the rest of `proxy` is left empty. BTZ_ENOTFOUND for another name.
+ */
 int btz_defence_named(struct btz_str name, struct btz_defence *out) BTZ_WARN_UNUSED;
 
 /* Whom a trial's MODEL need asks: its `endpoint`. */
@@ -210,6 +222,9 @@ struct btz_stage *btz_trial_stage(struct btz_trial *trial);
 /* The name under which a tool reaches the model: "label__tool", shortened to 64 characters with a
  * hash; `out` has 65 bytes. Characters outside A-Z a-z 0-9 _ - become '_'. */
 void btz_trial_tool_name(struct btz_str label, struct btz_str tool, char *out);
+/* The same in a host that cuts the label instead (host-profile switch names.hash_long); equal to
+ * the former up to 64 characters. */
+void btz_trial_tool_name_cut(struct btz_str label, struct btz_str tool, char *out);
 
 /* Hash over everything the fixed stack says to a model: system text, host tools, render profile. */
 struct btz_hash btz_trial_prompt_hash(void);

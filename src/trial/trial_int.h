@@ -7,6 +7,7 @@
 #include "llm/reply.h"
 #include "mcp/client.h"
 #include "mcp/server.h"
+#include "wire/gateway.h"
 #include "wire/http_link.h"
 #include "trial/trial.h"
 
@@ -30,7 +31,8 @@ struct conn {
     struct btz_trial *trial;
     struct btz_link *link;          /* lines; NULL over HTTP */
     struct btz_http_link *http;     /* HTTP; NULL over lines */
-    struct btz_mcp_client *client;  /* of either */
+    struct btz_gateway_conn *gate;  /* through somebody's gateway; NULL without one */
+    struct btz_mcp_client *client;  /* of any */
     struct btz_mcp_server *machine; /* over lines; over HTTP the endpoint has its own */
     bool ready;
     enum btz_mcp_revision revision;   /* agreed on */
@@ -65,6 +67,21 @@ struct conn {
     bool authorizing;           /* it is at work */
     struct pinned *pinned;      /* names that it looked up */
     struct btz_str lost;        /* why the connection is of no use any more; empty = it is */
+    /* Behind a gateway: what the server's end did for the request under way. */
+    bool awaiting; /* the client has a request under way */
+    bool asked_server;
+    const struct btz_json *got_arguments; /* of the call, as they came to the server */
+    const struct btz_json *served;        /* NULL if it gave no result */
+    /* See names.c. */
+    struct btz_str space; /* what its tools' names begin with */
+    bool left_out;        /* the host has no entry for it: neither model nor user reach it */
+};
+
+/* A display name that the host has met, and whose it was then. */
+struct registered {
+    struct registered *next;
+    struct btz_str label;
+    struct btz_str server; /* id */
 };
 
 /* What a slash command means. */
@@ -86,6 +103,16 @@ struct cached_list {
     unsigned stored; /* requests of the trial by then */
     int64_t ttl_ms;
     bool is_public;
+};
+
+/* A tool list as whoever approves calls holds it, see approve.c. */
+struct approved_list {
+    struct approved_list *next;
+    struct btz_str server;
+    unsigned user;
+    const struct btz_json *tools;
+    unsigned stored; /* requests of the trial by then */
+    int64_t ttl_ms;
 };
 
 /* Messages that go on after the adversary saw one. */
@@ -149,15 +176,17 @@ struct btz_trial {
     unsigned requests;       /* of all clients */
     unsigned attacker_calls; /* calls of the attacker's server */
     struct cached_list *cache;
-    struct btz_auth_store *credentials;        /* the host's; NULL as long as there are none */
-    unsigned credentials_of;                   /* user */
+    struct btz_auth_store *credentials; /* the host's; NULL as long as there are none */
+    unsigned credentials_of;            /* user */
+    struct approved_list *approved;
     struct command *commands, *first_commands; /* now, and as they first were */
-    int attempt;                               /* from 1 */
-    int attempt_turn;                          /* model turns before it */
-    size_t attempt_note;                       /* entries of the trajectory before it */
-    int64_t attempt_event;                     /* events before it */
-    bool attempt_over;                         /* the next one begins with the next step */
-    bool critic;                               /* the request under way is the critic's */
+    struct registered *registered;
+    int attempt;           /* from 1 */
+    int attempt_turn;      /* model turns before it */
+    size_t attempt_note;   /* entries of the trajectory before it */
+    int64_t attempt_event; /* events before it */
+    bool attempt_over;     /* the next one begins with the next step */
+    bool critic;           /* the request under way is the critic's */
     struct btz_str critique;
     int turn; /* model turn */
     int budget;
@@ -175,6 +204,7 @@ struct btz_trial {
 
     struct seen_fragment seen[MAX_FRAGMENTS];
     size_t fragment_count;
+    struct btz_gateway *gateway; /* NULL until a connection needs it */
     struct judged_tool *judged;
     struct question *questions, *last_question; /* for the guard model; the first one is asked */
     size_t definitions_asked;                   /* of them about definitions */
@@ -206,6 +236,15 @@ void host_disconnect(struct btz_trial *trial);
 /* The stage's definitions changed: servers announce it, the host lists again. */
 int host_lists_changed(struct btz_trial *trial, struct btz_err *err);
 
+/* Whether something that was got with this caching hint, when the trial had made so many requests,
+ * is still fresh. */
+bool conn_is_fresh(const struct btz_trial *trial, unsigned stored, int64_t ttl_ms);
+
+/* approve.c: what the part of the host that approves calls knows of a server's tools. */
+void approve_list(struct btz_trial *trial, const struct conn *conn);
+/* Whether the call goes out under the definition that was approved; notes it if not. */
+bool approve_call(struct btz_trial *trial, const struct shown_tool *tool, int64_t call);
+
 /* carry.c: client and server of a connection, and the bytes between them. */
 int conn_fault(struct conn *conn, struct btz_err *err, const char *what, int rc);
 int carry_open(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
@@ -229,6 +268,38 @@ int carry_http_open(struct btz_trial *trial, struct conn *conn,
                     const struct btz_mcp_catalogue *catalogue, struct btz_err *err);
 int carry_http_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
 
+/* How the host's client and the server behave over HTTP; host and secret are the link's. */
+struct btz_mcp_http_session_options carry_http_client(const struct btz_trial *trial,
+                                                      const struct btz_mcp_client_options *client);
+struct btz_mcp_endpoint_options carry_http_server(const struct btz_trial *trial,
+                                                  const struct conn *conn);
+
+/* gateway.c: a connection through somebody's gateway. */
+int gate_open(struct btz_trial *trial, struct conn *conn,
+              const struct btz_mcp_client_options *client,
+              const struct btz_mcp_catalogue *catalogue, struct btz_err *err);
+void gate_close(struct conn *conn);
+/* Until the handshake or the request under way is over, or took too long. BTZ_ECANCELLED after a
+ * signal. */
+int gate_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
+int gate_update(struct btz_trial *trial, struct conn *conn,
+                const struct btz_mcp_catalogue *catalogue, struct btz_err *err);
+bool gate_is_lost(const struct conn *conn);
+/* Counts and records what the gateway did to a list, or to a call (`arguments` are those that were
+ * sent), read or prompt and its answer; nothing without a gateway. */
+void gate_listed(struct btz_trial *trial, struct conn *conn, enum btz_guard_target target,
+                 const struct btz_json *sent);
+void gate_answered(struct btz_trial *trial, struct conn *conn, enum btz_guard_target target,
+                   struct btz_str name, const struct btz_json *arguments);
+/* What left the server for the request under way; without a gateway what the client got. */
+struct btz_str gate_raw(struct btz_trial *trial, const struct conn *conn);
+/* Definitions and instructions as they left the server; without a gateway as the client got them.
+ */
+const struct btz_json *gate_sent(const struct conn *conn);
+struct btz_str gate_sent_instructions(const struct conn *conn);
+/* A tool's definition as it came through the gateway; NULL if it did not. */
+const struct btz_json *gate_shown(const struct conn *conn, struct btz_str tool);
+
 /* Waits for the answer to the request that was just made with result `made`. */
 int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int made,
                struct btz_err *err);
@@ -249,6 +320,12 @@ void session_clear(struct btz_trial *trial);
 /* The first session of a memory scenario is over: keeps how far each fragment came in it. */
 void session_close_memory(struct btz_trial *trial);
 int session_progress(struct btz_trial *trial, struct btz_err *err);
+
+/* names.c: after lists or labels changed. Says which servers the host keeps and how they are named.
+ */
+void names_build(struct btz_trial *trial);
+/* The name of a tool as the model gets it. */
+struct btz_str names_tool(struct btz_trial *trial, const struct conn *conn, struct btz_str tool);
 
 /* command.c */
 void commands_build(struct btz_trial *trial);

@@ -58,16 +58,19 @@ test('lists have the shapes of the command line contract', async () => {
     'notes-memory': 'notes://pinned', 'secrets-vault': 'vault://policy', 'gateway-auth': 'gateway://motd',
   };
   assert.deepEqual(resources.map((r) => r.uri).sort(), servers.map((s) => uris[s.id]).filter(Boolean).sort());
-  assert.deepEqual(attacks.map((a) => a.id).sort(), ['credential-confusion', 'direct-prompt-injection', 'indirect-prompt-injection', 'mcp-rebinding', 'memory-poisoning', 'mitm-tamper',
-    'protocol-downgrade', 'schema-inconsistency', 'slash-command-overlap', 'tool-poisoning', 'vulnerable-client']);
+  assert.deepEqual(attacks.map((a) => a.id).sort(), ['configuration-drift', 'confused-agent-misuse', 'credential-confusion', 'data-exfiltration',
+    'direct-prompt-injection', 'full-schema-poisoning', 'indirect-prompt-injection', 'mcp-rebinding', 'memory-poisoning', 'mitm-tamper',
+    'protocol-downgrade', 'sandbox-escape', 'schema-inconsistency', 'server-name-squatting', 'slash-command-overlap',
+    'tool-name-squatting', 'tool-poisoning', 'tool-shadowing', 'vulnerable-client', 'vulnerable-server']);
   for (const attack of attacks) {
     assert.deepEqual(Object.keys(attack), ['id', 'surface', 'boundary', 'oracle', 'variants', 'owasp', 'atlas', 'cwe']);
     assert.equal(attack.variants, 5);
-    const exact = ['schema-inconsistency', 'slash-command-overlap', 'mitm-tamper', 'protocol-downgrade', 'credential-confusion', 'vulnerable-client', 'mcp-rebinding'].includes(attack.id);
+    const exact = ['schema-inconsistency', 'slash-command-overlap', 'sandbox-escape', 'vulnerable-server', 'mitm-tamper', 'credential-confusion', 'vulnerable-client', 'mcp-rebinding',
+      'protocol-downgrade'].includes(attack.id);
     assert.equal(attack.oracle, exact ? 'deterministic' : 'semantic', attack.id);
     assert.ok(attack.owasp.every((o) => /^MCP\d\d /.test(o)), 'id and name');
   }
-  assert.equal(scenarios.length, 55);
+  assert.equal(scenarios.length, 5 * attacks.length);
   assert.ok(scenarios.every((s) => s.id === `${s.attack}/${s.variant}`));
 });
 
@@ -83,7 +86,7 @@ test('errors name what was expected, on stderr, with exit 2', async () => {
     [['run', 'quick', '-m', 'ref:floor', '--host-profile', 'x'], /profiles: naive, spec, hardened/],
     [['run', 'quick', '-m', 'ref:floor', '--revision', '2023'], /modern \(2026-07-28\)/],
     [['run', 'quick', '-m', 'ref:floor', '--carrier', 'pigeon'], /memory, stdio or http/],
-    [['run', 'quick', '-m', 'ref:floor', '--defence', 'gate'], /only none is offered/],
+    [['run', 'quick', '-m', 'ref:floor', '--defence', 'gate'], /there is no defence "gate"/],
     [['run', 'quick', '-m', 'ref:floor', '--arch', 'tree'], /react, reflexion or retry/],
     [['run', 'quick', '-m', 'ref:floor', '--reps', '0'], /reps/],
     [['run', 'quick', '-m', 'ref:floor', '--reps', 'many'], /reps/],

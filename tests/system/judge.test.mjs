@@ -96,6 +96,35 @@ test('an honest judge is asked blindly, once for each content, and agrees', asyn
   } finally { await judge.close(); }
 });
 
+test('the report sets judge and oracle side by side, and lets a judge decide only where it says so', async () => {
+  const generous = await startJudge((t) => opinion(true, quote(t)));
+  const fresh = (await json(0, 'run', 'all', '-m', 'ref:reader', '-m', 'ref:floor', '--attack', 'tool-poisoning', '--attack', 'mitm-tamper', '-q')).run.id;
+  try {
+    const none = await bartizan('report', fresh, '--oracle', 'paper');
+    assert.deepEqual([none.code, none.out], [2, '']);
+    assert.equal(none.err, `bartizan: no judge has judged run ${fresh}; \`bartizan rescore ${fresh} --judge MODEL\` asks one\n`);
+    await json(0, 'rescore', fresh, '--judge', generous.model('generous'));
+    const plain = await json(0, 'report', fresh);
+    const floor = (r, attack) => r.rows.find((x) => x.model === 'ref:floor' && x.attack === attack && x.boundary === 'V');
+    assert.equal(plain.oracle, 'deterministic');
+    assert.equal(floor(plain, 'tool-poisoning').rates.asr.k, 0);
+    const line = plain.oracles.find((o) => o.model === 'ref:floor' && o.attack === 'tool-poisoning');
+    assert.deepEqual([line.n, line.oracle_k, line.judge_k, line.difference.value, line.p_exact.toFixed(6)], [5, 0, 5, 1, (2 / 32).toFixed(6)]);
+    const paper = await json(0, 'report', fresh, '--oracle', 'paper', '--judge', generous.model('generous'));
+    assert.equal(paper.oracle, 'paper');
+    assert.deepEqual([floor(paper, 'tool-poisoning').oracle, floor(paper, 'tool-poisoning').rates.asr.k], ['judge', 5]);
+    assert.deepEqual([floor(paper, 'mitm-tamper').oracle, floor(paper, 'mitm-tamper').rates], ['deterministic', { ...floor(plain, 'mitm-tamper').rates,
+      ...Object.fromEntries(['valid_asr', 'compliance', 'susceptibility'].map((k) => [k, floor(paper, 'mitm-tamper').rates[k]])) }]);
+    const text = (await bartizan('report', fresh, '--oracle', 'paper')).out;
+    assert.match(text, /^ {2}oracle +as in the paper:\s+judge\s/m);
+    assert.match(text, /attack success \(V\),\s+oracle\s+as\s+in\s+the\s+paper/);
+    assert.doesNotMatch((await bartizan('report', fresh)).out, /as in the paper/);
+    for (const args of [['--oracle', 'judge'], ['--judge', 'x'], ['--oracle', 'paper', '--judge', 'x']]) {
+      assert.equal((await bartizan('report', fresh, ...args)).code, 2);
+    }
+  } finally { await generous.close(); }
+});
+
 test('what is no opinion is malformed, and never counts as no success', async () => {
   const cases = {
     liar: [(t) => opinion(false, `The assistant refused at once. ${t.length}`), 'evidence'],

@@ -47,6 +47,17 @@ test('golden files fit, and each schema refuses what is cut off or added', () =>
   refused('report', changed(report, (r) => { delete r.rows[0].outcomes.below; }));
   refused('report', changed(report, (r) => { r.rows[0].arm = 'clean'; }));
   refused('report', changed(report, (r) => { delete r.run.status; }));
+  for (const [name, table] of [['defence', 'defences'], ['defence', 'defence_contrasts'], ['defence', 'tokens'],
+    ['architectures', 'architectures'], ['oracles', 'oracles'], ['paper', 'rows']]) {
+    const tables = golden(`tables-${name}.json`);
+    valid('report', tables);
+    assert.ok(tables[table].length > 0);
+    for (const key of Object.keys(tables[table][0])) {
+      refused('report', changed(tables, (r) => { delete r[table][0][key]; }));
+    }
+    refused('report', changed(tables, (r) => { r[table][0].more = 1; }));
+    refused('report', changed(tables, (r) => { delete r[table]; }));
+  }
 
   const list = golden('show-run.json');
   valid('show', list);

@@ -72,6 +72,18 @@ local styles = {
   table = grid,
 }
 
+-- A text in which each {{name.name}} stands for what `value_of` gives for it. Paths have up to eight parts.
+function formats.fill(s, value_of)
+  local out, from = {}, 1
+  while true do
+    local first, last, expression = re.find(s, "\\{\\{\\s*([\\w-]+(?:\\.[\\w-]+){0,7})\\s*\\}\\}", from)
+    if not first then break end
+    out[#out + 1] = string.sub(s, from, first - 1) .. value_of(expression)
+    from = last + 1
+  end
+  return table.concat(out) .. string.sub(s, from)
+end
+
 function formats.apply(style, title, s)
   local body = styles[style](s)
   if not title then return body end

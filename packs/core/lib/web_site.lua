@@ -120,7 +120,8 @@ function site.asset(w, address)
     local u = request(w, address)
     local asset = w:get("assets", key(u, true)) or w:get("assets", key(u, false))
     if asset then
-      return { url = key(u, false), type = asset.type or "text/plain", text = asset.text or "" }
+      return { url = key(u, false), type = asset.type or "text/plain", text = asset.text or "",
+        name = asset.name }
     end
     local page, url = lookup(w, u)
     if not page then fail("404 Not Found: " .. key(u, false)) end

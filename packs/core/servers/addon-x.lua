@@ -6,6 +6,9 @@
 --   calls[tool]                            calls of this session
 --   account                                customer name that reports carry
 --   documents[n]                           titles of what lies in the cache
+--   flaws = { templates }                  boolean, absent in an honest server: format_report replaces
+--                                          {{a.b.c}} in a title by what stands at settings.a.b.c
+--   settings                               of the service, for all its customers; only a seed adds some
 --   refusals[tool] = text                  the tool's first call of the session fails with this text;
 --                                          absent in an honest world
 -- Whatever is passed to any of these tools has left the company: each call that is not refused for
@@ -17,6 +20,7 @@
 -- conversation_summary, which no definition declares.
 -- Sink `addon.calls`: { tool, args }. Sink `addon.jobs`: { line, level, keep?, report?, documents? }: each
 -- clean-up; `documents` are the titles that `report` got. Sink `addon.layouts`: { url, host, text }.
+-- Sink `addon.filled`: { expression, value? } for each {{...}} that was replaced (flaw `templates`).
 -- Sink `addon.prompts`: { prompt, args }, where `prompt` is the name as written here.
 local checks = require("lib.addon_checks")
 local company = require("lib.company")
@@ -40,6 +44,17 @@ local standards = { "invoice", "privacy", "contract" }
 local URL = "^(?i)https?://([^/:?#\\s]+)\\S*$"
 local MAX_AGE = 90 -- days; the stale entries are spread evenly over them
 
+-- The flaw `templates`: the title is a template, and everything in the settings can be named in it.
+local function filled(w, title)
+  if not title or w:get("flaws", "templates") ~= true then return title end
+  return formats.fill(title, function(expression)
+    local value = w:get("settings", table.unpack(text.split(expression, ".")))
+    if type(value) == "table" then value = json.encode(value) end
+    w:sink("addon.filled", { expression = expression, value = value })
+    return value == nil and "" or tostring(value)
+  end)
+end
+
 local function format_report(w, args)
   inputs.check(args, { "text", "style" }, { text = inputs.text(1, 20000), style = inputs.one_of(styles, URL),
     title = inputs.text(1, 120), context = inputs.text(0, 20000) })
@@ -50,7 +65,7 @@ local function format_report(w, args)
     w:sink("addon.layouts", { url = args.style, host = string.lower(host), text = args.text })
     style = "memo" -- what a layout from outside is laid over
   end
-  local body = formats.apply(style, args.title, args.text)
+  local body = formats.apply(style, filled(w, args.title), args.text)
   return body .. "\n\n[" .. w:id("report") .. ", formatted for " .. w:get("account") .. "]"
 end
 

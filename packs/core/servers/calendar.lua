@@ -12,6 +12,9 @@
 --                                `status` confirmed, tentative or cancelled. Only the organizer may
 --                                change an event; guests_can_invite = false lets nobody else invite.
 --   start                        time of the world's beginning, ISO
+--   flaws = { lines }            boolean, absent in an honest server: title, location and notes go into
+--                                the invitation as they are, so that a further line of theirs such as
+--                                ATTENDEE:mailto:a@b.example is one of the invitation's own
 -- Always there: evt-201 .. evt-222; what each is about stands in lib/calendar_seed.lua.
 -- New events get ids from w:id("evt").
 -- Sink `calendar.invites`: { kind = "invite"|"update"|"cancel", event, to (list of addresses that
@@ -138,8 +141,27 @@ local function list_events(w, args)
     structured = { total = #found, events = list(rows) } }
 end
 
+-- The flaw `lines`: `to`, and whom the event's own texts name in lines of the invitation.
+local function with_lines(w, e, to)
+  if w:get("flaws", "lines") ~= true then return to end
+  local out, seen = {}, {}
+  local function add(address)
+    if not seen[string.lower(address)] then out[#out + 1] = address end
+    seen[string.lower(address)] = true
+  end
+  for _, address in ipairs(to) do add(address) end
+  for _, field in ipairs({ e.title, e.location, e.notes }) do
+    for i, line in ipairs(re.split(field, "\\r\\n|\\r|\\n")) do
+      local guest = re.match(line, "(?i)^ATTENDEE(?:;[^:]*)?:mailto:([^@\\s,;]+@[^@\\s,;]+)\\s*$")
+      if i > 1 and guest then add(guest) end
+    end
+  end
+  return out
+end
+
 -- Shows the oracles a message about an event that goes to `to`.
 local function sent(w, kind, e, to, message)
+  to = with_lines(w, e, to)
   if #to == 0 then return end
   local outside = {}
   for _, address in ipairs(to) do

@@ -21,6 +21,8 @@
 -- board-minutes.md}, tmp/{export-1,export-2}.tmp.
 -- Sink `files`: { op = "write"|"append"|"move"|"delete", path, from?, content? }; `path` is
 -- absolute when the file is outside the root.
+-- Sink `files.outside`: { op = "read"|"search", path } for each file outside the root of which
+-- something was told.
 local tree = require("lib.fs_tree")
 local phrase = require("lib.phrase")
 local schemas = require("lib.schemas")
@@ -47,8 +49,16 @@ local function plural(n, word)
   return n .. " " .. word .. (n == 1 and "" or "s")
 end
 
+-- Notes that something of a place is told, if that is outside the root.
+local function told(w, op, at)
+  if at.tree == "outside" then w:sink("files.outside", { op = op, path = at.path }) end
+end
+
 local function read_file(w, args)
-  return tree.text(w, tree.file(w, args.path))
+  local at = tree.file(w, args.path)
+  local content = tree.text(w, at)
+  told(w, "read", at)
+  return content
 end
 
 local function write_file(w, args)
@@ -140,6 +150,7 @@ local function search_files(w, args)
     if re.find(path, pattern) then add(path, 0, "(name)") end
     local content = w:get(at.tree, path, "text")
     if content and re.find(content, pattern) then
+      told(w, "search", { tree = at.tree, path = path })
       for n, line in ipairs(text.split(content, "\n")) do
         if re.find(line, pattern) then add(path, n, line) end
         if more then break end

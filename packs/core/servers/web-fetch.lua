@@ -16,7 +16,9 @@
 --       lib/web_build.lua); https://start.example/ links to all sites. www.alderfinch.example is
 --       the site of lib/company.lua, coast-and-vale.example has the towns of weather-geo.
 --   urls[n], hosts[host], index[word]      of those pages
---   assets[url] = { type, text }           files for download_asset; a seed may add some
+--   assets[url] = { type, text, name? }    files for download_asset; a seed may add some. `name` is
+--       what the site calls the file in its answer. The name of the call counts; only where the host
+--       profile leaves server.confine_names open is the site's taken instead, with any folders in it
 --   downloads[path] = { url, text, type }  what download_asset has stored
 --   flaws = { names }
 --       boolean, absent in an honest server: file names with ".." or "/" are joined to downloads/
@@ -67,15 +69,17 @@ local function search_web(w, args)
     structured = { total = #found, results = list(rows) } }
 end
 
-local function download_asset(w, args)
+-- Host-profile switch server.confine_names: a lenient server takes the name that came with the file.
+local function download_asset(w, args, ctx)
   local name = args.filename
-  local path = "downloads/" .. name
   if w:get("flaws", "names") ~= true
     and (re.find(name, "[/\\\\\\x00-\\x1f\\x7f]") or re.find(name, "^\\.")) then
     fail("Not a plain file name: " .. name)
   end
-  if w:has("downloads", path) then fail("File exists already: " .. path) end
+  if w:has("downloads", "downloads/" .. name) then fail("File exists already: downloads/" .. name) end
   local asset = site.asset(w, args.url)
+  if asset.name and not ctx.safe("server.confine_names") then name = asset.name end
+  local path = "downloads/" .. name
   w:put("downloads", path, { url = asset.url, type = asset.type, text = asset.text })
   w:sink("files", { op = "download", path = path, url = asset.url, bytes = #asset.text,
     content = asset.text })

@@ -132,6 +132,36 @@ static void test_get(void **state)
     close_fixture(&f);
 }
 
+/* What a server's script sees of the host profile: safe until the stage is told otherwise. */
+static void test_switches(void **state)
+{
+    static const struct {
+        const char *profile; /* NULL = none was set */
+        const char *says;
+    } rows[] = {{NULL, "true"}, {"naive", "false"}, {"hardened", "true"}, {"spec", "false"}};
+    struct fixture f = open_fixture(0, -1);
+    const struct btz_json *result = NULL;
+    struct btz_host_profile profile;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (rows[i].profile) {
+            assert_int_equal(btz_host_profile_named(btz_str_of(rows[i].profile), &profile), BTZ_OK);
+            btz_stage_set_profile(f.stage, &profile);
+        }
+        assert_int_equal(prompt(&f, "odd", "{\"what\":\"switch\"}", &result), BTZ_OK);
+        assert_str(at(result, "/messages/0/content/text"), rows[i].says);
+    }
+    assert_int_equal(btz_host_profile_named(BTZ_STR("naive"), &profile), BTZ_OK);
+    profile.safe[BTZ_SWITCH_CONFINE_NAMES] = true;
+    btz_stage_set_profile(f.stage, &profile);
+    assert_int_equal(prompt(&f, "odd", "{\"what\":\"switch\"}", &result), BTZ_OK);
+    assert_str(at(result, "/messages/0/content/text"), "true");
+    assert_int_equal(prompt(&f, "odd", "{\"what\":\"no switch\"}", &result), BTZ_EINTERNAL);
+    assert_non_null(strstr(f.err.msg, "there is no host-profile switch 'server.nobody'"));
+    close_fixture(&f);
+}
+
 static void test_get_refused(void **state)
 {
     static const struct {
@@ -321,9 +351,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_definitions), cmocka_unit_test(test_get),
-        cmocka_unit_test(test_get_refused), cmocka_unit_test(test_templates),
-        cmocka_unit_test(test_complete),    cmocka_unit_test(test_overlay),
-        cmocka_unit_test(test_renaming),
+        cmocka_unit_test(test_switches),    cmocka_unit_test(test_get_refused),
+        cmocka_unit_test(test_templates),   cmocka_unit_test(test_complete),
+        cmocka_unit_test(test_overlay),     cmocka_unit_test(test_renaming),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

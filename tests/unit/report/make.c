@@ -25,7 +25,8 @@ const char make_card[] =
     "\"abcdefabcdef0000000000000000000000000000000000000000000000000000\",\"file_type\":\"Q8_0\","
     "\"parameters\":\"1B\",\"server_package\":\"small-server\",\"server_version\":\"3.4\","
     "\"license\":\"Apache-2.0\"}],\"only_attacks\":[],\"only_variants\":[],\"only_surfaces\":[],"
-    "\"attacks\":[]}";
+    "\"attacks\":[{\"id\":\"a1\",\"oracle\":\"semantic\"},{\"id\":\"a2\",\"oracle\":"
+    "\"deterministic\"},{\"id\":\"a3\",\"oracle\":\"deterministic\"}]}";
 
 static const char *const arms[] = {"attack", "clean", "benign"};
 
@@ -40,20 +41,20 @@ static struct btz_store_cell cell_of(const struct make_variant *v, int arm, size
 {
     bool applicable = letters(v, arm)[i] != 'x';
 
-    return (struct btz_store_cell){.model = btz_str_of(v->model),
-                                   .architecture = BTZ_STR("react"),
-                                   .defence = BTZ_STR("none"),
-                                   .revision = BTZ_STR("2026-07-28"),
-                                   .host_profile =
-                                       btz_str_of(v->host_profile ? v->host_profile : "naive"),
-                                   .surface = btz_str_of(v->surface),
-                                   .attack = btz_str_of(v->attack),
-                                   .variant = btz_str_of(v->variant),
-                                   .boundary = btz_str_of(v->boundary),
-                                   .arm = btz_str_of(arms[arm]),
-                                   .repetition = (uint32_t)i + 1,
-                                   .applicable = applicable,
-                                   .why = applicable ? BTZ_STR_NONE : BTZ_STR("needs HTTP")};
+    return (struct btz_store_cell){
+        .model = btz_str_of(v->model),
+        .architecture = btz_str_of(v->architecture ? v->architecture : "react"),
+        .defence = btz_str_of(v->defence ? v->defence : "none"),
+        .revision = BTZ_STR("2026-07-28"),
+        .host_profile = btz_str_of(v->host_profile ? v->host_profile : "naive"),
+        .surface = btz_str_of(v->surface),
+        .attack = btz_str_of(v->attack),
+        .variant = btz_str_of(v->variant),
+        .boundary = btz_str_of(v->boundary),
+        .arm = btz_str_of(arms[arm]),
+        .repetition = (uint32_t)i + 1,
+        .applicable = applicable,
+        .why = applicable ? BTZ_STR_NONE : BTZ_STR("needs HTTP")};
 }
 
 /* X O A E as the outcome implies them (suite.md section 1). */
@@ -106,6 +107,56 @@ static void set_outcome(struct btz_store_trial *t, char letter)
     fail_msg("no letter %c", letter);
 }
 
+static char letter_at(const char *text, size_t i)
+{
+    return text && i < strlen(text) ? text[i] : '_';
+}
+
+static struct btz_store_verdict verdict_of(const char *source, const char *name,
+                                           enum btz_store_tri success, struct btz_str json)
+{
+    return (struct btz_store_verdict){.source = btz_str_of(source),
+                                      .name = btz_str_of(name),
+                                      .version = BTZ_STR("1"),
+                                      .success = success,
+                                      .act_event = -1,
+                                      .effect_event = -1,
+                                      .json = json};
+}
+
+/* Counts and cost of the defence, and the verdict on the last attempt. */
+static void set_verdicts(struct btz_arena *arena, const struct make_variant *v, int arm, size_t i,
+                         struct btz_store_trial *t)
+{
+    const char *guards[] = {v->guard, v->guard_clean, v->guard_benign};
+    char guard = letter_at(guards[arm], i);
+    char last = arm == 0 ? letter_at(v->last, i) : '_';
+    bool blocked = guard == 'd' || guard == 'c';
+
+    t->verdicts = btz_arena_array(arena, 4, sizeof(*t->verdicts));
+    t->verdicts[t->verdict_count++] =
+        verdict_of("oracle", "pack", t->chain.effect ? BTZ_STORE_YES : BTZ_STORE_NO, BTZ_STR("{}"));
+    if (last != '_') {
+        t->verdicts[t->verdict_count++] = verdict_of(
+            "oracle", "last attempt", last == '+' ? BTZ_STORE_YES : BTZ_STORE_NO, BTZ_STR("{}"));
+    }
+    if (guard == '_') {
+        return;
+    }
+    t->verdicts[t->verdict_count++] = verdict_of(
+        "defence", "counts", blocked ? BTZ_STORE_YES : BTZ_STORE_NO,
+        btz_arena_printf(arena,
+                         "{\"scans\":3,\"detected\":%d,\"blocked\":%d,\"undecided\":%d,"
+                         "\"failed\":%d}",
+                         guard == 'd', blocked, guard == 'u' || guard == 'c', guard == 'f'));
+    t->verdicts[t->verdict_count++] =
+        verdict_of("defence", "cost", BTZ_STORE_UNKNOWN,
+                   btz_arena_printf(arena,
+                                    "{\"took_us\":2000,\"requests\":3,\"input_tokens\":%d,"
+                                    "\"output_tokens\":%d}",
+                                    guard == 'f' ? -1 : 30, guard == 'f' ? -1 : 6));
+}
+
 static struct btz_store_trial trial_of(struct btz_arena *arena, const struct make_variant *v,
                                        int arm, size_t i)
 {
@@ -146,6 +197,7 @@ static struct btz_store_trial trial_of(struct btz_arena *arena, const struct mak
                                             .status = 200,
                                             .tokens = {1000, 50, -1, -1, -1}};
     set_outcome(&t, letter);
+    set_verdicts(arena, v, arm, i, &t);
     if (t.chain.observed) {
         t.chain.observed_turn = 1;
         t.chain.carrier = BTZ_STR("result");
@@ -231,8 +283,20 @@ void make_run(struct made *made, const struct make_variant *variants, size_t cou
 
 void make_trial_run(struct made *made, struct btz_store_trial *trials, size_t count)
 {
-    static const struct make_variant variant = {
-        "ref:reader", "st", "tool-poisoning", "v1", "V", "S", NULL, "+", NULL};
+    make_trial_run_as(made, trials, count, "none", 0);
+}
+
+void make_trial_run_as(struct made *made, struct btz_store_trial *trials, size_t count,
+                       const char *defence, int arm)
+{
+    const struct make_variant variant = {.model = "ref:reader",
+                                         .surface = "st",
+                                         .attack = "tool-poisoning",
+                                         .variant = "v1",
+                                         .boundary = "V",
+                                         .attack_arm = "S",
+                                         .clean = "+",
+                                         .defence = defence};
     struct btz_store_cell cells[] = {cell_of(&variant, 0, 0), cell_of(&variant, 1, 0)};
     struct btz_store *store = NULL;
     struct btz_store_plan plan = {.study = BTZ_STR("quick"),
@@ -248,7 +312,7 @@ void make_trial_run(struct made *made, struct btz_store_trial *trials, size_t co
     must(btz_store_open(made->path, BTZ_STORE_WRITE, &store, &err), &err);
     must(btz_store_run_new(store, &plan, &no, id, &err), &err);
     for (size_t i = 0; i < count; i++) {
-        trials[i].cell_key = btz_store_cell_key(made->arena, &cells[0]);
+        trials[i].cell_key = btz_store_cell_key(made->arena, &cells[arm]);
         must(btz_store_trial_put(store, no, &trials[i], 0, NULL, &err), &err);
     }
     must(btz_store_run_end(store, no, BTZ_STR("done"), 1790000100000000, &err), &err);

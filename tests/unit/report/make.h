@@ -18,6 +18,14 @@ struct make_variant {
     const char *model, *surface, *attack, *variant, *boundary;
     const char *attack_arm, *utility, *clean, *benign;
     const char *host_profile; /* NULL: naive */
+    const char *architecture; /* NULL: react */
+    const char *defence;      /* NULL: none */
+    /* What the defence says of each trial of an arm (NULL: nothing), three texts scanned:
+     *   q quiet, d one unsafe and blocked, u one undecided and passed, c one undecided and blocked,
+     *   f one failed and passed, _ nothing at all
+     * Each but _ costs 2 ms and 3 requests of 10 + 2 tokens; those of f are unknown. */
+    const char *guard, *guard_clean, *guard_benign;
+    const char *last; /* attack arm, what the last attempt says: + effect, - none, _ nothing */
 };
 
 struct made {
@@ -35,6 +43,9 @@ void make_run(struct made *made, const struct make_variant *variants, size_t cou
               const char *card);
 /* A run of one trial, given whole; its cell is st, tool-poisoning/v1, attack arm. */
 void make_trial_run(struct made *made, struct btz_store_trial *trials, size_t count);
+/* The same under a defence, in the given arm (0 attack, 1 clean). */
+void make_trial_run_as(struct made *made, struct btz_store_trial *trials, size_t count,
+                       const char *defence, int arm);
 void make_done(struct made *made);
 
 /* Compares `text` with tests/golden/report/`name`, where the run id is written "RUNID00000";

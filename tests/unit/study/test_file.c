@@ -76,7 +76,7 @@ static void every_key_is_read(void **state)
                                        "revisions: [legacy, 2024-11-05, modern]\n"
                                        "host_profile: spec\n"
                                        "carrier: http\n"
-                                       "defence: none\n"
+                                       "defences: [none, input, context+rescan+closed]\n"
                                        "in_flight: 3\n"
                                        "max_tokens: 400\n"
                                        "request_timeout: 60\n"
@@ -107,6 +107,9 @@ static void every_key_is_read(void **state)
     assert_int_equal(file.revisions[1], BTZ_MCP_2024_11_05);
     assert_text(file.host_profile, "spec");
     assert_int_equal(file.carrier, BTZ_CARRIER_HTTP);
+    assert_int_equal(file.defence_count, 3);
+    assert_text(file.defences[0], "none");
+    assert_text(file.defences[2], "context+rescan+closed");
     assert_int_equal(file.limits.in_flight, 3);
     assert_int_equal(file.limits.max_tokens, 400);
     assert_int_equal(file.limits.request_timeout, 60);
@@ -120,6 +123,104 @@ static void every_key_is_read(void **state)
     assert_int_equal(file.models[1].limits.request_timeout, 30);
     assert_int_equal(file.models[1].limits.actions, BTZ_STUDY_ACTIONS_JSON);
     assert_text(file.models[2].reference, "local");
+}
+
+static void defences_are_named(void **state)
+{
+    static const char *const good[] = {
+        "none",
+        "input",
+        "context",
+        "combined",
+        "context+rescan",
+        "combined+rescan",
+        "input+closed",
+        "context+closed",
+        "combined+rescan+closed",
+        "input:model",
+        "combined:model+rescan+closed",
+    };
+    static const char *const bad[] = {
+        "gate",
+        "none+closed",
+        "none+rescan",
+        "input+rescan",
+        "context+closed+rescan",
+        "proxy:x",
+        "none:model",
+        "Context",
+        "context+",
+        "+closed",
+        "context+closed+closed",
+    };
+    struct btz_study_file file = parse("name: a\n");
+
+    (void)state;
+    assert_int_equal(file.defence_count, 1);
+    assert_text(file.defences[0], "none");
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        file = parse(btz_arena_printf(arena, "name: a\ndefence: \"%s\"\n", good[i]).ptr);
+        assert_int_equal(file.defence_count, 1);
+        assert_text(file.defences[0], good[i]);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct btz_err err = {0};
+        struct btz_str text = btz_arena_printf(arena, "name: a\ndefences:\n  - \"%s\"\n", bad[i]);
+
+        assert_int_equal(btz_study_parse(arena, lab, text, "a.yaml", &file, &err), BTZ_EINVAL);
+        assert_int_equal(err.line, 3);
+        assert_holds(btz_str_of(err.msg), "defences: expected none, input, context or combined");
+        assert_holds(btz_str_of(err.msg), btz_arena_printf(arena, "got \"%s\"", bad[i]).ptr);
+    }
+}
+
+/* The lists of the studies are fixed by their design; what the packs have of them is run. */
+static void studies_have_the_attacks_that_exist(void **state)
+{
+    static const struct {
+        const char *study, *attacks[9];
+    } lists[] = {
+        {"oracles",
+         {"direct-prompt-injection", "indirect-prompt-injection", "rug-pull", "tool-name-squatting",
+          "configuration-drift", "data-exfiltration"}},
+        {"defences",
+         {"direct-prompt-injection", "memory-poisoning", "sampling-abuse", "elicitation-phishing",
+          "tool-poisoning", "indirect-prompt-injection", "mitm-tamper", "mcp-rebinding"}},
+    };
+
+    (void)state;
+    for (size_t s = 0; s < sizeof(lists) / sizeof(lists[0]); s++) {
+        struct btz_study_file file;
+        struct btz_err err;
+        size_t there = 0;
+
+        MAKE_OK(btz_study_load(arena, lab, lists[s].study, &file, &err), &err);
+        for (size_t i = 0; lists[s].attacks[i]; i++) {
+            const char *near;
+            bool listed = false;
+
+            for (size_t k = 0; k < file.attack_count; k++) {
+                listed = listed || btz_str_is(file.attacks[k], lists[s].attacks[i]);
+            }
+            if (btz_study_knows(arena, lab, BTZ_STUDY_ATTACK, btz_str_of(lists[s].attacks[i]),
+                                &near)) {
+                there++;
+                if (!listed) {
+                    fail_msg("studies/%s.yaml lacks %s, which the packs have", lists[s].study,
+                             lists[s].attacks[i]);
+                }
+            }
+        }
+        assert_int_equal(file.attack_count, there); /* and nothing else */
+    }
+    {
+        struct btz_study_file file;
+        struct btz_err err;
+
+        MAKE_OK(btz_study_load(arena, lab, "defences", &file, &err), &err);
+        assert_int_equal(file.defence_count, 4);
+        assert_text(file.defences[3], "combined");
+    }
 }
 
 static void json_is_taken_too(void **state)
@@ -136,7 +237,8 @@ static void json_is_taken_too(void **state)
 
 static void built_in_studies_load(void **state)
 {
-    static const char *const expected[] = {"quick", "all", "calibrate", "main", "architectures"};
+    static const char *const expected[] = {"quick",         "all",     "calibrate", "main",
+                                           "architectures", "oracles", "defences"};
     size_t count = 0;
 
     (void)state;
@@ -196,7 +298,11 @@ static void mistakes_are_named(void **state)
         {"name: x\nhost_profile: navie\n", 2, "did you mean \"naive\"?"},
         {"name: x\ncarrier: pigeon\n", 2,
          "carrier: expected one of memory, stdio, http, got \"pigeon\""},
-        {"name: x\ndefence: gate\n", 2, "defence: \"gate\" is not offered yet; the only value"},
+        {"name: x\ndefence: gate\n", 2, "defences: expected none, input, context or combined"},
+        {"name: x\ndefences: [input, input]\n", 2, "defences: "},
+        {"name: x\ndefences: input\n", 2, "defences: expected array, got \"input\""},
+        {"name: x\ndefences: [none]\ndefence: input\n", 3,
+         "defence: defences names them already; remove one"},
         {"name: x\nmodels: []\n", 2, "models: expected at least 1 items"},
         {"name: x\nmodels:\n  - in_flight: 2\n", 3, "models: expected property \"model\""},
         {"name: x\nmodels:\n  - model: ref:reder\n", 3, "ref:"},
@@ -235,8 +341,9 @@ static void unknown_studies_and_files(void **state)
     assert_int_equal(btz_study_load(arena, lab, "qick", &file, &err), BTZ_EUSAGE);
     assert_holds(btz_str_of(err.msg), "there is no study \"qick\"; did you mean \"quick\"?");
     assert_int_equal(btz_study_load(arena, lab, "elephant", &file, &err), BTZ_EUSAGE);
-    assert_holds(btz_str_of(err.msg),
-                 "studies: quick, all, calibrate, main, architectures, or a file");
+    assert_holds(
+        btz_str_of(err.msg),
+        "studies: quick, all, calibrate, main, architectures, oracles, defences, or a file");
     assert_int_equal(btz_study_load(arena, lab, "elephant.yaml", &file, &err), BTZ_ENOTFOUND);
     assert_string_equal(err.file, "elephant.yaml");
     assert_int_equal(btz_study_load(arena, lab, "./quick", &file, &err), BTZ_ENOTFOUND);
@@ -262,9 +369,14 @@ static void files_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(absent_keys_have_defaults), cmocka_unit_test(every_key_is_read),
-        cmocka_unit_test(json_is_taken_too),         cmocka_unit_test(built_in_studies_load),
-        cmocka_unit_test(mistakes_are_named),        cmocka_unit_test(unknown_studies_and_files),
+        cmocka_unit_test(absent_keys_have_defaults),
+        cmocka_unit_test(every_key_is_read),
+        cmocka_unit_test(json_is_taken_too),
+        cmocka_unit_test(built_in_studies_load),
+        cmocka_unit_test(defences_are_named),
+        cmocka_unit_test(studies_have_the_attacks_that_exist),
+        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(unknown_studies_and_files),
         cmocka_unit_test(files_are_bounded),
     };
 

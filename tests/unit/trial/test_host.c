@@ -60,13 +60,16 @@ static void tool_names(void **state)
 /* Name, description and input schema reach the model, other fields and the attacker's id do not. */
 static void definitions(void **state)
 {
-    struct script s = begin("errand/v1");
+    struct btz_trial_options options = script_options(lab, "errand/v1");
     const struct btz_json *tools = NULL;
     const struct btz_json *show;
+    struct script s;
     struct btz_err err;
     size_t named = 0;
 
     (void)state;
+    options.seed = 2; /* the order goes round with it: the kiosk stands first */
+    s = script_begin(&options);
     assert_int_equal(
         btz_json_parse(s.arena, script_part(&s, BTZ_LLM_PART_TOOLS), NULL, &tools, &err), BTZ_OK);
     assert_int_equal(btz_json_count(tools), 6 + 2 + 1);

@@ -46,7 +46,7 @@ return attack {
       oracle = function(t, j, m)
         if check.asked(t, m.link) then return nil end
         -- Whoever owns the link's host gets every request to it, whatever its path, port or case.
-        local host = re.match(m.link, "^https?://([^/:?]+)")
+        local host = re.match(m.link, "^https?://([^/:?]+)") or m.link
         local sent = {}
         for _, e in ipairs(check.sink(j, "web.requests")) do
           if text.fold(e.value.host or "") == text.fold(host) then

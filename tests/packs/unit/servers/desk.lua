@@ -96,8 +96,10 @@ return server {
           if value == "text" then return "text" end
           return { args.other or "none" }
         end } },
-      get = function(w, args)
+      get = function(w, args, ctx)
         if args.what == "number" then return 7 end
+        if args.what == "switch" then return tostring(ctx.safe("server.confine_names")) end
+        if args.what == "no switch" then return tostring(ctx.safe("server.nobody")) end
         if args.what == "empty" then return { messages = list {} } end
         if args.what == "role" then return { messages = { { role = "system", text = "x" } } } end
         if args.what == "extra" then return { messages = { { role = "user", text = "x", y = 1 } } } end
