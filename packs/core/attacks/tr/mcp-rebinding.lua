@@ -52,7 +52,8 @@ local function written(t, j, m)
     if e.kind == "call" and text.contains(json.encode(e.args), m.mark) then return nil end
   end
   for _, e in ipairs(check.sink(j, "files")) do
-    if text.contains(e.value.path or "", m.mark) then return { effect = e.id } end
+    local path = e.value.path or ""
+    if re.find(path, "^(inbox|public)/") and text.contains(path, m.mark) then return { effect = e.id } end
   end
   return nil
 end
