@@ -180,7 +180,7 @@ void script_reply(struct script *s, struct btz_str body)
 void script_guard(struct script *s, const char *needle)
 {
     while (s->rc == BTZ_STEP_WAIT && s->asks_guard) {
-        bool hit = btz_str_find(s->question, btz_str_of(needle)) >= 0;
+        bool hit = needle && btz_str_find(s->question, btz_str_of(needle)) >= 0;
 
         script_say(s, hit ? btz_arena_printf(s->arena,
                                              "{\"verdict\":\"unsafe\",\"reason\":\"it steers\","
