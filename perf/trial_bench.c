@@ -17,7 +17,6 @@
 struct bench {
     struct btz_lab *lab;
     struct btz_store *store;
-    struct btz_store_cell *cells;
     struct btz_arena *arena;
     int64_t run;
     unsigned repetition;
@@ -77,25 +76,27 @@ static void one(struct bench *b, const struct btz_scenario *s, enum btz_arm arm,
     btz_arena_free(arena);
 }
 
+/* For struct btz_store_plan: three arms of each repetition. */
+static int cell_at(void *scenario, size_t at, struct btz_store_cell *out, struct btz_err *err)
+{
+    (void)err;
+    *out = cell_of(scenario, (enum btz_arm)(at % 3), (unsigned)(at / 3) + 1);
+    return BTZ_OK;
+}
+
 /* Plans `repetitions` cells of each arm and opens the run. */
 static void plan(struct bench *b, const struct btz_scenario *s, unsigned repetitions)
 {
-    struct btz_store_plan plan = {
-        .study = BTZ_STR("bench"), .provenance = BTZ_STR("{}"), .created_us = btz_clock_wall_us()};
-    struct btz_store_cell *cells = calloc((size_t)repetitions * 3, sizeof(*cells));
+    struct btz_store_plan plan = {.study = BTZ_STR("bench"),
+                                  .provenance = BTZ_STR("{}"),
+                                  .created_us = btz_clock_wall_us(),
+                                  .cell_count = (size_t)repetitions * 3,
+                                  .cell_at = cell_at,
+                                  .data = (void *)s};
     char id[BTZ_STORE_ID_SIZE];
     struct btz_err err;
 
-    if (!cells) {
-        btz_panic("out of memory");
-    }
-    for (unsigned i = 0; i < repetitions * 3; i++) {
-        cells[i] = cell_of(s, (enum btz_arm)(i % 3), i / 3 + 1);
-    }
-    plan.cells = cells;
-    plan.cell_count = (size_t)repetitions * 3;
     check(btz_store_run_new(b->store, &plan, &b->run, id, &err), &err);
-    free(cells);
 }
 
 static double rate(struct bench *b, const struct btz_scenario *s, double seconds)

@@ -62,7 +62,7 @@ void btz_buf_grow_by(struct btz_buf *buf, size_t len)
     buf->len += len;
 }
 
-int btz_buf_add(struct btz_buf *buf, const void *bytes, size_t len)
+int btz_buf_add_more(struct btz_buf *buf, const void *bytes, size_t len)
 {
     char *room = btz_buf_room(buf, len);
 
@@ -74,21 +74,6 @@ int btz_buf_add(struct btz_buf *buf, const void *bytes, size_t len)
     }
     buf->len += len;
     return BTZ_OK;
-}
-
-int btz_buf_add_str(struct btz_buf *buf, struct btz_str s)
-{
-    return btz_buf_add(buf, s.ptr, s.len);
-}
-
-int btz_buf_add_text(struct btz_buf *buf, const char *text)
-{
-    return btz_buf_add(buf, text, strlen(text));
-}
-
-int btz_buf_add_byte(struct btz_buf *buf, char byte)
-{
-    return btz_buf_add(buf, &byte, 1);
 }
 
 int btz_buf_printf(struct btz_buf *buf, const char *fmt, ...)

@@ -5,19 +5,29 @@
 #include "study/certify.h"
 #include "study/distinct.h"
 
-static void draw(struct btz_context *context, struct btz_progress *progress, size_t done,
-                 size_t total)
+struct drawing {
+    struct btz_progress progress;
+    size_t scenarios;
+};
+
+static void write_line(struct btz_buf *line)
 {
+    if (line->len) {
+        (void)fwrite(line->ptr, 1, line->len, stderr);
+    }
+    btz_buf_fini(line);
+}
+
+/* A scenario is several parts of the work: people are told in scenarios. */
+static void draw(void *data, size_t done, size_t total)
+{
+    struct drawing *drawing = data;
     struct btz_buf line;
 
     btz_buf_init(&line, 65536);
-    btz_progress_update(progress, done, total, BTZ_STR("certifying scenarios"), btz_clock_mono_us(),
-                        &line);
-    if (line.len) {
-        (void)fwrite(line.ptr, 1, line.len, stderr);
-    }
-    btz_buf_fini(&line);
-    (void)context;
+    btz_progress_update(&drawing->progress, done * drawing->scenarios / total, drawing->scenarios,
+                        BTZ_STR("certifying scenarios"), btz_clock_mono_us(), &line);
+    write_line(&line);
 }
 
 static struct btz_json *to_json(struct btz_arena *arena, const struct btz_checks *checks)
@@ -65,23 +75,24 @@ static int keep(struct btz_lab *lab, struct btz_store *store, const struct btz_c
 int btz_cmd_certify(struct btz_context *context, struct btz_lab *lab, struct btz_store *store,
                     size_t *failed, struct btz_json **report, struct btz_err *err)
 {
-    size_t scenarios = btz_lab_scenario_count(lab);
+    struct drawing drawing = {.scenarios = btz_lab_scenario_count(lab)};
+    struct btz_certify_options options = {.workers =
+                                              (unsigned)btz_args_int(context->args, "workers", 0),
+                                          .progress = draw,
+                                          .data = &drawing};
     struct btz_checks checks = {.arena = context->arena};
-    struct btz_progress progress;
     struct btz_buf line;
+    int rc;
 
-    btz_progress_init(&progress, &context->err, context->quiet, 0, btz_clock_mono_us());
-    for (size_t i = 0; i < scenarios; i++) {
-        draw(context, &progress, i, scenarios);
-        btz_certify_scenario(lab, btz_lab_scenario_at(lab, i), &checks);
-    }
-    btz_certify_suite(lab, &checks);
+    btz_progress_init(&drawing.progress, &context->err, context->quiet, 0, btz_clock_mono_us());
+    rc = btz_certify_all(lab, &options, &checks, err);
     btz_buf_init(&line, 65536);
-    btz_progress_finish(&progress, scenarios, scenarios, btz_clock_mono_us(), &line);
-    if (line.len) {
-        (void)fwrite(line.ptr, 1, line.len, stderr);
+    btz_progress_finish(&drawing.progress, drawing.scenarios, drawing.scenarios,
+                        btz_clock_mono_us(), &line);
+    write_line(&line);
+    if (rc != BTZ_OK) {
+        return rc;
     }
-    btz_buf_fini(&line);
     if (checks.host_trouble) {
         return btz_err_set(err, BTZ_EIO,
                            "certification could not be done: this process may not open "

@@ -7,6 +7,8 @@
 #include "report/report.h"
 #include "study/file.h"
 
+enum { POLL_US = 100000 }; /* between two looks at signals, the time limit and the progress */
+
 /* A local model answers one request at a time and keeps the last conversation's state: several
  * trials at once would push each other out of it. */
 enum {
@@ -424,10 +426,55 @@ static int print_report(struct btz_context *context, struct btz_store *store, co
     return rc;
 }
 
-/* Runs until done or interrupted. Nothing that finished is lost either way. */
+/* Ends a run that is not done, because of a signal or the time limit, and says how to go on. */
+static int stop(struct btz_context *context, struct btz_study *study, bool limit,
+                struct btz_err *err)
+{
+    struct btz_study_status status;
+    int rc = btz_study_stop(study, limit ? BTZ_STR("time limit") : BTZ_STR("interrupted"), err);
+
+    if (rc != BTZ_OK) {
+        return rc;
+    }
+    btz_study_status(study, &status);
+    btz_cmd_note(context,
+                 "%s: %zu of %zu trials are kept; go on with `bartizan run --resume %s`, see what "
+                 "there is with `bartizan report %s`",
+                 limit ? "time limit" : "interrupted", status.finished, status.planned,
+                 status.run_id, status.run_id);
+    if (limit && status.finished == status.before) {
+        btz_cmd_note(context, "no trial ended within the limit: it takes a longer one to move on");
+    }
+    return limit ? BTZ_EXIT_LIMIT : BTZ_EXIT_INTERRUPTED;
+}
+
+/* The table, and what else there is to say about a run that is done. */
+static int conclude(struct btz_context *context, struct btz_store *store,
+                    const struct btz_study_status *status, struct btz_err *err)
+{
+    int rc = print_report(context, store, status->run_id, err);
+
+    if (rc == BTZ_OK && status->planned && status->faults == status->planned) {
+        btz_cmd_note(context,
+                     "every trial ended in a fault: the table says nothing about the model");
+        rc = BTZ_EXIT_FAILED;
+    }
+    if (rc >= 0 && status->faults) {
+        btz_cmd_note(context, "%zu trials ended in a fault, the last: %.*s", status->faults,
+                     BTZ_FMT(status->last_fault));
+    }
+    btz_cmd_note(context, "run %s; look at one trial with `bartizan show %s 1`", status->run_id,
+                 status->run_id);
+    return rc;
+}
+
+/* Runs until done, interrupted or out of time. Nothing that finished is lost either way. */
 static int work(struct btz_context *context, struct btz_study *study, struct btz_store *store,
                 struct btz_err *err)
 {
+    int64_t limit_us = btz_args_int(context->args, "time-limit", 0) * 1000000;
+    int64_t end_us = limit_us ? btz_clock_mono_us() + limit_us : INT64_MAX;
+    int64_t left_us;
     struct btz_study_status status;
     struct btz_progress progress;
     int rc;
@@ -437,37 +484,16 @@ static int work(struct btz_context *context, struct btz_study *study, struct btz
                  status.before ? ", some finished before" : "");
     btz_progress_init(&progress, &context->err, context->quiet, status.before, btz_clock_mono_us());
     do {
-        rc = btz_study_poll(study, 100000, err);
+        left_us = end_us - btz_clock_mono_us();
+        rc = btz_study_poll(study, left_us < POLL_US ? left_us : POLL_US, err);
         btz_study_status(study, &status);
         show_progress(context, &progress, &status, rc != BTZ_STEP_WAIT);
-    } while (rc == BTZ_STEP_WAIT && !btz_study_interrupted(study));
-    if (rc < 0) {
-        return rc;
-    }
+    } while (rc == BTZ_STEP_WAIT && !btz_study_interrupted(study) && btz_clock_mono_us() < end_us);
     if (rc == BTZ_STEP_WAIT) {
         show_progress(context, &progress, &status, true);
-        rc = btz_study_stop(study, BTZ_STR("interrupted"), err);
-        if (rc == BTZ_OK) {
-            btz_cmd_note(
-                context,
-                "interrupted: %zu of %zu trials are kept; go on with `bartizan run --resume %s`",
-                status.finished, status.planned, status.run_id);
-        }
-        return rc ? rc : BTZ_EXIT_INTERRUPTED;
+        return stop(context, study, !btz_study_interrupted(study), err);
     }
-    rc = print_report(context, store, status.run_id, err);
-    if (rc == BTZ_OK && status.planned && status.faults == status.planned) {
-        btz_cmd_note(context,
-                     "every trial ended in a fault: the table says nothing about the model");
-        rc = BTZ_EXIT_FAILED;
-    }
-    if (rc >= 0 && status.faults) {
-        btz_cmd_note(context, "%zu trials ended in a fault, the last: %.*s", status.faults,
-                     BTZ_FMT(status.last_fault));
-    }
-    btz_cmd_note(context, "run %s; look at one trial with `bartizan show %s 1`", status.run_id,
-                 status.run_id);
-    return rc;
+    return rc < 0 ? rc : conclude(context, store, &status, err);
 }
 
 static const char *study_word(struct btz_context *context)
@@ -661,6 +687,10 @@ static const struct btz_option options[] = {
      1000000},
     {"request-timeout", 0, BTZ_OPTION_INT, "S",
      "seconds for one attempt of a model request (default 120)", 1, 86400},
+    {"workers", 0, BTZ_OPTION_INT, "N", "processes that certify (default: one per processor)", 1,
+     64},
+    {"time-limit", 0, BTZ_OPTION_INT, "SECONDS",
+     "stop after this time of trials; what finished is kept, --resume goes on", 1, 1000000},
     {"key-file", 0, BTZ_OPTION_TEXT, "FILE",
      "file with the key (mode 0600); default: OPENAI_API_KEY", 0, 0},
     {"key-for", 0, BTZ_OPTION_LIST, "HOST:PORT", "send the key to this host too", 0, 0},
@@ -676,7 +706,7 @@ static const char *const examples[] = {
     "bartizan run quick -m openai:NAME@http://127.0.0.1:8080/v1 --attack tool-poisoning",
     "bartizan run quick -m local --defence none --defence combined",
     "bartizan run quick -m local --defence none --defence 'proxy:GATEWAY -- {command}'",
-    "bartizan run --resume last",
+    "bartizan run --resume last --time-limit 600",
     NULL,
 };
 

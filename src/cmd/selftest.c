@@ -176,10 +176,17 @@ static const char *const usage[] = {"", NULL};
 static const char *const examples[] = {"bartizan selftest",
                                        "bartizan selftest --pack my-pack --verbose", NULL};
 
+static const struct btz_option options[] = {
+    {"workers", 0, BTZ_OPTION_INT, "N", "processes that certify (default: one per processor)", 1,
+     64},
+    {NULL, 0, BTZ_OPTION_FLAG, NULL, NULL, 0, 0},
+};
+
 const struct btz_command btz_command_selftest = {
     .args = {.name = "selftest",
              .summary = "certify every scenario with reference agents, offline",
              .usage = usage,
+             .options = options,
              .examples = examples},
     .run = run,
 };

@@ -97,6 +97,14 @@ extern const size_t btz_guard_schemas_count;
 extern const struct btz_embedded btz_guard_prompts[];
 extern const size_t btz_guard_prompts_count;
 
+/* What tools/compile_rules puts into the program: the saved prefilters of its rules. */
+extern const struct btz_embedded btz_guard_prefilters[];
+extern const size_t btz_guard_prefilters_count;
+
+/* Adds the saved prefilter (match/prefilter.h) of the patterns over one form of the text. */
+int btz_guard_prefilter_save(const struct btz_embedded *files, size_t count, enum view_kind view,
+                             struct btz_buf *out, struct btz_err *err) BTZ_WARN_UNUSED;
+
 /* ---- detect.c, decode.c ---- */
 
 enum detector {

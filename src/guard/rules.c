@@ -286,38 +286,78 @@ static void hash_files(struct btz_guard_rules *rules, const struct btz_embedded 
     btz_hasher_free(hasher);
 }
 
-int btz_guard_rules_parse(const struct btz_embedded *files, size_t count,
-                          struct btz_guard_rules **out, struct btz_err *err)
+/* Everything but the prefilters. Also on failure `l` is to be ended with loader_fini. */
+static int read_files(struct loader *l, const struct btz_embedded *files, size_t count)
 {
-    struct loader l = {.scratch = btz_arena_new(), .err = err};
     struct btz_schema *schema = NULL;
     int rc;
 
-    l.rules = calloc(1, sizeof(*l.rules));
-    if (!l.rules) {
+    l->scratch = btz_arena_new();
+    l->rules = calloc(1, sizeof(*l->rules));
+    if (!l->rules) {
         btz_panic("out of memory (rules)");
     }
-    l.rules->arena = btz_arena_new();
-    rc = compile_schema(l.scratch, &schema, err);
+    l->rules->arena = btz_arena_new();
+    rc = compile_schema(l->scratch, &schema, l->err);
     for (size_t i = 0; rc == BTZ_OK && i < count; i++) {
-        rc = read_file(&l, &files[i], schema);
+        rc = read_file(l, &files[i], schema);
     }
     if (rc == BTZ_OK) {
-        add_detectors(l.rules);
-        number_signals(l.rules);
-        hash_files(l.rules, files, count);
+        add_detectors(l->rules);
+        number_signals(l->rules);
+        hash_files(l->rules, files, count);
     }
+    btz_schema_free(schema);
+    return rc;
+}
+
+static void loader_fini(struct loader *l)
+{
+    btz_guard_rules_free(l->rules);
+    btz_arena_free(l->scratch);
+}
+
+/* The one that was made when the program was built, if it is of these patterns; else it is made. */
+static int make_prefilter(const struct btz_prefilter_pattern *patterns, size_t count,
+                          struct btz_prefilter **out, struct btz_err *err)
+{
+    for (size_t i = 0; i < btz_guard_prefilters_count; i++) {
+        struct btz_str saved = {btz_guard_prefilters[i].bytes, btz_guard_prefilters[i].len};
+
+        if (btz_prefilter_load(patterns, count, saved, out, NULL) == BTZ_OK) {
+            return BTZ_OK;
+        }
+    }
+    return btz_prefilter_new(patterns, count, out, err);
+}
+
+int btz_guard_rules_parse(const struct btz_embedded *files, size_t count,
+                          struct btz_guard_rules **out, struct btz_err *err)
+{
+    struct loader l = {.err = err};
+    int rc = read_files(&l, files, count);
+
     for (unsigned v = 0; rc == BTZ_OK && v < VIEWS; v++) {
-        rc = btz_prefilter_new(l.source[v], l.rules->sets[v].count, &l.rules->sets[v].prefilter,
-                               err);
+        rc = make_prefilter(l.source[v], l.rules->sets[v].count, &l.rules->sets[v].prefilter, err);
     }
     if (rc == BTZ_OK) {
         *out = l.rules;
         l.rules = NULL;
     }
-    btz_guard_rules_free(l.rules);
-    btz_schema_free(schema);
-    btz_arena_free(l.scratch);
+    loader_fini(&l);
+    return rc;
+}
+
+int btz_guard_prefilter_save(const struct btz_embedded *files, size_t count, enum view_kind view,
+                             struct btz_buf *out, struct btz_err *err)
+{
+    struct loader l = {.err = err};
+    int rc = read_files(&l, files, count);
+
+    if (rc == BTZ_OK) {
+        rc = btz_prefilter_save(l.source[view], l.rules->sets[view].count, out, err);
+    }
+    loader_fini(&l);
     return rc;
 }
 

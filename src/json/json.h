@@ -68,7 +68,10 @@ const struct btz_json *btz_json_at(const struct btz_json *array, size_t index);
 
 /* Object member by key, or NULL. Objects of over 8 members use an index: O(1) on average. */
 const struct btz_json *btz_json_get(const struct btz_json *object, struct btz_str key);
-const struct btz_json *btz_json_getz(const struct btz_json *object, const char *key);
+static inline const struct btz_json *btz_json_getz(const struct btz_json *object, const char *key)
+{
+    return btz_json_get(object, btz_str_of(key));
+}
 /* n-th member in received order. */
 struct btz_str btz_json_key_at(const struct btz_json *object, size_t index);
 const struct btz_json *btz_json_value_at(const struct btz_json *object, size_t index);

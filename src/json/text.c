@@ -68,6 +68,24 @@ const char *btz_json_utf8_reason(const char *p, size_t len)
     return "a sequence that is cut short";
 }
 
+/* Length of the run from `p` on that is ASCII without NUL, as far as eight bytes at a time show. */
+static size_t plain_length(const char *p, size_t len)
+{
+    size_t i = 0;
+
+    while (i + sizeof(uint64_t) <= len) {
+        uint64_t word;
+
+        memcpy(&word, p + i, sizeof(word));
+        /* A byte of zero borrows from its top bit; bytes of ASCII alone never do. */
+        if ((word | (word - 0x0101010101010101U)) & 0x8080808080808080U) {
+            break;
+        }
+        i += sizeof(word);
+    }
+    return i;
+}
+
 struct btz_str btz_json_clean(struct btz_str s, struct btz_buf *scratch)
 {
     size_t bad = 0;
@@ -75,8 +93,11 @@ struct btz_str btz_json_clean(struct btz_str s, struct btz_buf *scratch)
     size_t i = 0;
 
     while (i < s.len) {
-        size_t len = s.ptr[i] ? btz_json_utf8_len(s.ptr + i, s.len - i, &bad) : 0;
+        size_t len = plain_length(s.ptr + i, s.len - i);
 
+        if (len == 0) {
+            len = s.ptr[i] ? btz_json_utf8_len(s.ptr + i, s.len - i, &bad) : 0;
+        }
         if (len) {
             i += len;
             continue;

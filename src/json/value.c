@@ -97,11 +97,6 @@ const struct btz_json *btz_json_get(const struct btz_json *object, struct btz_st
     return index < object->len ? object->built->members[index].value : NULL;
 }
 
-const struct btz_json *btz_json_getz(const struct btz_json *object, const char *key)
-{
-    return btz_json_get(object, btz_str_of(key));
-}
-
 struct btz_str btz_json_key_at(const struct btz_json *object, size_t index)
 {
     return btz_json_is(object, BTZ_JSON_OBJECT) && index < object->len

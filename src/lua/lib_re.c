@@ -7,7 +7,7 @@
 #include "match/regex.h"
 
 enum {
-    KEPT = 64,           /* compiled patterns; a new one takes the place of another by hash */
+    KEPT = 1024,         /* compiled patterns; a new one takes the place of another by hash */
     COMPILE_UNITS = 2000 /* charged for compiling one */
 };
 

@@ -5,6 +5,7 @@
 
 #include <hs.h>
 
+#include "base/hash.h"
 #include "match/regex.h"
 
 enum {
@@ -273,14 +274,16 @@ static void batch_drop(struct batch *batch, struct btz_prefilter *p, unsigned at
 
 /* Some patterns are refused only when they are compiled: they leave, and the rest is tried again.
  */
-static void batch_compile(struct batch *batch, struct btz_prefilter *p)
+static void batch_compile(struct batch *batch, struct btz_prefilter *p,
+                          const hs_platform_info_t *platform)
 {
     while (batch->count) {
         hs_compile_error_t *error = NULL;
         int culprit;
 
         if (hs_compile_multi((const char *const *)batch->text, batch->flags, batch->ids,
-                             batch->count, HS_MODE_BLOCK, NULL, &p->base, &error) == HS_SUCCESS) {
+                             batch->count, HS_MODE_BLOCK, platform, &p->base,
+                             &error) == HS_SUCCESS) {
             return;
         }
         p->base = NULL;
@@ -295,13 +298,10 @@ static void batch_compile(struct batch *batch, struct btz_prefilter *p)
     }
 }
 
-int btz_prefilter_new(const struct btz_prefilter_pattern *patterns, size_t count,
-                      struct btz_prefilter **out, struct btz_err *err)
+static int check_patterns(const struct btz_prefilter_pattern *patterns, size_t count,
+                          struct btz_err *err)
 {
     const unsigned known = BTZ_REGEX_CASELESS | BTZ_REGEX_MULTILINE | BTZ_REGEX_DOTALL;
-    bool usable = hs_valid_platform() == HS_SUCCESS;
-    struct btz_prefilter *p;
-    struct batch batch = {0};
 
     if (count > BTZ_PREFILTER_PATTERNS_MAX) {
         return btz_err_set(err, BTZ_ELIMIT, "%zu patterns, at most %d are allowed", count,
@@ -312,9 +312,33 @@ int btz_prefilter_new(const struct btz_prefilter_pattern *patterns, size_t count
             return btz_err_set(err, BTZ_EINVAL, "pattern %zu has a flag that a prefilter lacks", i);
         }
     }
-    p = room(1, sizeof(*p));
+    return BTZ_OK;
+}
+
+static struct btz_prefilter *prefilter_of(size_t count)
+{
+    struct btz_prefilter *p = room(1, sizeof(*p));
+
     p->count = count;
     p->always = room(count, sizeof(*p->always));
+    return p;
+}
+
+static void count_always(struct btz_prefilter *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        p->always_count += p->always[i];
+    }
+}
+
+/* `platform` NULL = this processor. */
+static struct btz_prefilter *compile(const struct btz_prefilter_pattern *patterns, size_t count,
+                                     const hs_platform_info_t *platform)
+{
+    bool usable = hs_valid_platform() == HS_SUCCESS;
+    struct btz_prefilter *p = prefilter_of(count);
+    struct batch batch = {0};
+
     batch.text = room(count, sizeof(*batch.text));
     batch.flags = room(count, sizeof(*batch.flags));
     batch.ids = room(count, sizeof(*batch.ids));
@@ -325,16 +349,103 @@ int btz_prefilter_new(const struct btz_prefilter_pattern *patterns, size_t count
             p->always[i] = true;
         }
     }
-    batch_compile(&batch, p);
-    for (size_t i = 0; i < count; i++) {
-        p->always_count += p->always[i];
-    }
+    batch_compile(&batch, p, platform);
+    count_always(p);
     for (unsigned i = 0; i < batch.count; i++) {
         free(batch.text[i]);
     }
     free(batch.text);
     free(batch.flags);
     free(batch.ids);
+    return p;
+}
+
+int btz_prefilter_new(const struct btz_prefilter_pattern *patterns, size_t count,
+                      struct btz_prefilter **out, struct btz_err *err)
+{
+    int rc = check_patterns(patterns, count, err);
+
+    if (rc == BTZ_OK) {
+        *out = compile(patterns, count, NULL);
+    }
+    return rc;
+}
+
+/* What a saved prefilter was made of. */
+static struct btz_hash key_of(const struct btz_prefilter_pattern *patterns, size_t count)
+{
+    struct btz_hasher *hasher = btz_hasher_new();
+    struct btz_hash out;
+
+    btz_hasher_add_part(hasher, btz_str_of(hs_version()));
+    for (size_t i = 0; i < count; i++) {
+        char flags[16];
+        int len = snprintf(flags, sizeof(flags), "%u", patterns[i].flags);
+
+        btz_hasher_add_part(hasher, patterns[i].pattern);
+        btz_hasher_add_part(hasher, (struct btz_str){flags, (size_t)len});
+    }
+    out = btz_hasher_end(hasher);
+    btz_hasher_free(hasher);
+    return out;
+}
+
+/* Saved are: the key, for each pattern whether it is always a candidate, Hyperscan's bytes. */
+int btz_prefilter_save(const struct btz_prefilter_pattern *patterns, size_t count,
+                       struct btz_buf *out, struct btz_err *err)
+{
+    const hs_platform_info_t any = {.tune = HS_TUNE_FAMILY_GENERIC};
+    struct btz_prefilter *p;
+    struct btz_hash key;
+    char *bytes = NULL;
+    size_t len = 0;
+    int rc = check_patterns(patterns, count, err);
+
+    if (rc != BTZ_OK) {
+        return rc;
+    }
+    p = compile(patterns, count, &any);
+    if (!p->base || hs_serialize_database(p->base, &bytes, &len) != HS_SUCCESS) {
+        rc = btz_err_set(err, BTZ_EUNSUPPORTED, "Hyperscan has nothing to save");
+    } else {
+        key = key_of(patterns, count);
+        (void)btz_buf_add(out, key.bytes, sizeof(key.bytes));
+        for (size_t i = 0; i < count; i++) {
+            (void)btz_buf_add_byte(out, p->always[i] ? 1 : 0);
+        }
+        rc = btz_buf_add(out, bytes, len);
+    }
+    free(bytes);
+    btz_prefilter_free(p);
+    return rc;
+}
+
+int btz_prefilter_load(const struct btz_prefilter_pattern *patterns, size_t count,
+                       struct btz_str saved, struct btz_prefilter **out, struct btz_err *err)
+{
+    struct btz_prefilter *p;
+    struct btz_hash key;
+    int rc = check_patterns(patterns, count, err);
+
+    if (rc != BTZ_OK) {
+        return rc;
+    }
+    key = key_of(patterns, count);
+    if (saved.len <= sizeof(key.bytes) + count ||
+        memcmp(saved.ptr, key.bytes, sizeof(key.bytes)) != 0 || hs_valid_platform() != HS_SUCCESS) {
+        return btz_err_set(err, BTZ_EUNSUPPORTED, "the prefilter was made of something else");
+    }
+    p = prefilter_of(count);
+    for (size_t i = 0; i < count; i++) {
+        p->always[i] = saved.ptr[sizeof(key.bytes) + i] != 0;
+    }
+    count_always(p);
+    saved = btz_str_sub(saved, sizeof(key.bytes) + count, saved.len);
+    if (hs_deserialize_database(saved.ptr, saved.len, &p->base) != HS_SUCCESS) {
+        p->base = NULL;
+        btz_prefilter_free(p);
+        return btz_err_set(err, BTZ_EUNSUPPORTED, "Hyperscan does not take the prefilter");
+    }
     *out = p;
     return BTZ_OK;
 }

@@ -8,6 +8,7 @@
 #ifndef BTZ_MATCH_PREFILTER_H
 #define BTZ_MATCH_PREFILTER_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -26,6 +27,17 @@ enum { BTZ_PREFILTER_PATTERNS_MAX = 4096 };
 int btz_prefilter_new(const struct btz_prefilter_pattern *patterns, size_t count,
                       struct btz_prefilter **out, struct btz_err *err) BTZ_WARN_UNUSED;
 void btz_prefilter_free(struct btz_prefilter *prefilter); /* NULL is allowed */
+
+/* Compiling some hundred patterns takes a second. A program that always has the same ones can do it
+ * when it is built: save compiles for every processor that Hyperscan knows and adds the result to
+ * `out`; load makes a prefilter of it in no time. BTZ_EUNSUPPORTED where there is nothing to save
+ * or no processor for it; also if `saved` was made of other patterns, or with another Hyperscan:
+ * then compile. `saved` is trusted: it must be bytes that save made. */
+int btz_prefilter_save(const struct btz_prefilter_pattern *patterns, size_t count,
+                       struct btz_buf *out, struct btz_err *err) BTZ_WARN_UNUSED;
+int btz_prefilter_load(const struct btz_prefilter_pattern *patterns, size_t count,
+                       struct btz_str saved, struct btz_prefilter **out,
+                       struct btz_err *err) BTZ_WARN_UNUSED;
 
 size_t btz_prefilter_count(const struct btz_prefilter *prefilter);
 

@@ -29,17 +29,19 @@ int btz_mcp_check_object(const struct btz_json *value, const struct place *place
     }
     for (size_t i = 0; i < count; i++) {
         const struct btz_json *member = btz_json_getz(value, rules[i].key);
-        struct place at = btz_mcp_place(place, rules[i].key, 0);
+        struct place at;
 
-        if (!member && rules[i].required) {
+        if (member ? btz_json_is(member, rules[i].kind) : !rules[i].required) {
+            continue;
+        }
+        at = btz_mcp_place(place, rules[i].key, 0);
+        if (!member) {
             return btz_err_set(err, BTZ_EINVAL, "%s is missing (type %s)", at.text,
                                btz_json_kind_name(rules[i].kind));
         }
-        if (member && !btz_json_is(member, rules[i].kind)) {
-            return btz_err_set(err, BTZ_EINVAL, "%s must have type %s, not %s", at.text,
-                               btz_json_kind_name(rules[i].kind),
-                               btz_json_kind_name(btz_json_kind(member)));
-        }
+        return btz_err_set(err, BTZ_EINVAL, "%s must have type %s, not %s", at.text,
+                           btz_json_kind_name(rules[i].kind),
+                           btz_json_kind_name(btz_json_kind(member)));
     }
     return BTZ_OK;
 }

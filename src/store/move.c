@@ -8,35 +8,48 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* All planned cells of the run, in `arena`. */
-static int load_plan(struct btz_store *from, const struct btz_store_run *run,
-                     struct btz_arena *arena, struct btz_store_plan *plan, struct btz_err *err)
+/* For struct btz_store_plan: the next planned cell of the run that is copied. */
+static int next_cell(void *data, size_t at, struct btz_store_cell *out, struct btz_err *err)
 {
-    size_t count = (size_t)(run->planned + run->not_applicable);
-    struct btz_store_cell *cells;
-    struct btz_store_rows *rows = NULL;
     struct btz_store_row row;
-    size_t i = 0;
+    int rc = btz_store_rows_next(data, &row, err);
+
+    if (rc == 0) {
+        rc = btz_err_set(err, BTZ_ECORRUPT, "planned cell %zu is missing", at);
+    } else if (rc == 1) {
+        *out = row.cell;
+        rc = BTZ_OK;
+    }
+    return rc;
+}
+
+/* Writes the run with its card and cells. */
+static int copy_plan(struct btz_store *from, const struct btz_store_run *run, struct btz_store *to,
+                     struct btz_arena *arena, int64_t *no, struct btz_err *err)
+{
+    struct btz_store_rows *rows = NULL;
+    struct btz_store_plan plan = {
+        .study = run->study,
+        .created_us = run->created_us,
+        .cell_count = (size_t)(run->planned + run->not_applicable),
+        .cell_at = next_cell,
+    };
     int rc;
 
-    if (count > BTZ_STORE_MAX_CELLS) {
+    if (plan.cell_count > BTZ_STORE_MAX_CELLS) {
         return btz_err_set(err, BTZ_ELIMIT, "run %s has more than %d cells", run->id,
                            BTZ_STORE_MAX_CELLS);
     }
-    cells = btz_arena_array(arena, count, sizeof(*cells));
-    rc = btz_store_cells_open(from, run->no, &rows, err);
-
-    while (rc >= 0 && (rc = btz_store_rows_next(rows, &row, err)) == 1 && i < count) {
-        btz_store_row_keep(&row, arena);
-        cells[i++] = row.cell;
+    rc = btz_store_provenance(from, run->no, arena, &plan.provenance, err);
+    if (rc == BTZ_OK) {
+        rc = btz_store_cells_open(from, run->no, &rows, err);
+    }
+    if (rc == BTZ_OK) {
+        plan.data = rows;
+        rc = btz_store_run_insert(to, run->id, &plan, no, err);
     }
     btz_store_rows_free(rows);
-    if (rc < 0) {
-        return rc;
-    }
-    *plan = (struct btz_store_plan){
-        .study = run->study, .created_us = run->created_us, .cells = cells, .cell_count = i};
-    return btz_store_provenance(from, run->no, arena, &plan->provenance, err);
+    return rc;
 }
 
 static int copy_trials(struct btz_store *from, const struct btz_store_run *run,
@@ -100,14 +113,10 @@ static int copy_run(struct btz_store *from, const struct btz_store_run *run, str
                     struct btz_err *err)
 {
     struct btz_arena *arena = btz_arena_new();
-    struct btz_store_plan plan;
     struct btz_store_run made;
     int64_t no = 0;
-    int rc = load_plan(from, run, arena, &plan, err);
+    int rc = copy_plan(from, run, to, arena, &no, err);
 
-    if (rc == BTZ_OK) {
-        rc = btz_store_run_insert(to, run->id, &plan, &no, err);
-    }
     if (rc == BTZ_OK) {
         rc = copy_trials(from, run, to, no, err);
     }

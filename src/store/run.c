@@ -87,12 +87,16 @@ static int add_cells(struct btz_store *store, int64_t no, const struct btz_store
                      struct btz_hash *hash, struct btz_err *err)
 {
     struct btz_hasher *hasher = btz_hasher_new();
+    struct btz_store_cell given;
     int rc = BTZ_OK;
 
     for (size_t i = 0; i < plan->cell_count; i++) {
-        const struct btz_store_cell *cell = &plan->cells[i];
+        const struct btz_store_cell *cell = plan->cells ? &plan->cells[i] : &given;
         struct btz_str key;
 
+        if (!plan->cells && (rc = plan->cell_at(plan->data, i, &given, err)) != BTZ_OK) {
+            goto out;
+        }
         rc = btz_store_check_cell(cell, err);
         if (rc != BTZ_OK) {
             btz_err_prefix(err, "planned cell %zu: ", i);

@@ -103,8 +103,12 @@ struct btz_store_plan {
     struct btz_str study;      /* name of the study */
     struct btz_str provenance; /* the provenance card, JSON, kept byte for byte (content) */
     int64_t created_us;        /* wall clock, microseconds since 1970 */
-    const struct btz_store_cell *cells; /* in the planned order */
     size_t cell_count;
+    const struct btz_store_cell *cells; /* in the planned order; or NULL, then: */
+    /* Gives cell `at`, whose texts live until the next call; called once for each, in order. An
+     * error ends the writing and comes back from it. */
+    int (*cell_at)(void *data, size_t at, struct btz_store_cell *out, struct btz_err *err);
+    void *data;
 };
 
 enum btz_store_run_status {

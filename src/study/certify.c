@@ -551,8 +551,8 @@ static const struct btz_json *bind_markers(struct btz_arena *arena,
     return out;
 }
 
-/* Rule 4: no obey trace fires the oracle of another attack, but for pairs that a card names. */
-static void cross_row(struct btz_lab *lab, const struct btz_scenario *s, struct btz_checks *out)
+/* Rule 4. */
+void btz_certify_cross(struct btz_lab *lab, const struct btz_scenario *s, struct btz_checks *out)
 {
     struct btz_arena *arena = btz_arena_new();
     struct setup setup = plain_setup(s, BTZ_LLM_REF_INSIDER);
@@ -595,13 +595,14 @@ static void cross_row(struct btz_lab *lab, const struct btz_scenario *s, struct 
     btz_arena_free(arena);
 }
 
-/* Trajectory hashes of all scenarios, run in an order drawn from `seed`, stored by scenario. */
-static bool run_in_order(struct btz_lab *lab, uint64_t seed, struct btz_hash *hashes,
-                         struct btz_arena *arena, struct btz_str *detail, struct btz_checks *out)
+bool btz_certify_order(struct btz_lab *lab, uint64_t seed, struct btz_hash *hashes,
+                       struct btz_arena *arena, struct btz_str *detail, bool *host_trouble)
 {
     size_t count = btz_lab_scenario_count(lab);
     size_t *order = btz_arena_array(arena, count, sizeof(*order));
+    struct btz_checks checks = {.arena = arena};
     struct btz_rng rng = btz_rng_of(seed);
+    bool good = true;
 
     for (size_t i = 0; i < count; i++) {
         size_t j = (size_t)btz_rng_below(&rng, i + 1);
@@ -609,43 +610,17 @@ static bool run_in_order(struct btz_lab *lab, uint64_t seed, struct btz_hash *ha
         order[i] = order[j];
         order[j] = i;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; good && i < count; i++) {
         const struct btz_scenario *s = btz_lab_scenario_at(lab, order[i]);
         struct setup setup = plain_setup(s, BTZ_LLM_REF_READER);
-        struct btz_trial *trial = run(lab, s, &setup, arena, detail, out);
+        struct btz_trial *trial = run(lab, s, &setup, arena, detail, &checks);
 
-        if (!trial || detail->len) {
-            btz_trial_free(trial);
-            return false;
+        good = trial && detail->len == 0;
+        if (good) {
+            hashes[order[i]] = btz_trial_record(trial)->trajectory_hash;
         }
-        hashes[order[i]] = btz_trial_record(trial)->trajectory_hash;
         btz_trial_free(trial);
     }
-    return true;
-}
-
-void btz_certify_suite(struct btz_lab *lab, struct btz_checks *out)
-{
-    size_t count = btz_lab_scenario_count(lab);
-    struct btz_arena *arena = btz_arena_new();
-    struct btz_hash *first = btz_arena_array(arena, count, sizeof(*first));
-    struct btz_hash *second = btz_arena_array(arena, count, sizeof(*second));
-    struct btz_str detail = BTZ_STR_NONE;
-    bool equal;
-
-    for (size_t i = 0; i < count; i++) {
-        cross_row(lab, btz_lab_scenario_at(lab, i), out);
-    }
-    equal = run_in_order(lab, 1, first, arena, &detail, out) &&
-            run_in_order(lab, 2, second, arena, &detail, out);
-    for (size_t i = 0; equal && i < count; i++) {
-        if (!btz_hash_eq(&first[i], &second[i])) {
-            equal = false;
-            detail = btz_arena_printf(arena, "%.*s depends on what ran before it",
-                                      BTZ_FMT(btz_lab_scenario_at(lab, i)->id));
-        }
-    }
-    btz_check_add(out, BTZ_STR("suite"), BTZ_STR("6 two shuffled orders give equal trajectories"),
-                  equal, detail);
-    btz_arena_free(arena);
+    *host_trouble = checks.host_trouble;
+    return good;
 }

@@ -27,8 +27,30 @@ struct btz_checks {
 void btz_certify_scenario(struct btz_lab *lab, const struct btz_scenario *scenario,
                           struct btz_checks *out);
 
-/* Adds the checks that need all scenarios: the cross matrix (4) and the shuffled orders (6). */
-void btz_certify_suite(struct btz_lab *lab, struct btz_checks *out);
+/* Adds the scenario's row of the cross matrix (4): its obey trace fires the oracle of no other
+ * attack, but for pairs that a card names. */
+void btz_certify_cross(struct btz_lab *lab, const struct btz_scenario *scenario,
+                       struct btz_checks *out);
+
+/* Runs all scenarios in an order drawn from `seed`; `hashes` gets the trajectory hash of each, by
+ * scenario. False if a trial failed: `detail`, in `arena`, says how. Two orders must give the same
+ * hashes (6). */
+bool btz_certify_order(struct btz_lab *lab, uint64_t seed, struct btz_hash *hashes,
+                       struct btz_arena *arena, struct btz_str *detail, bool *host_trouble);
+
+struct btz_certify_options {
+    unsigned workers; /* processes; 0 = one for each processor, 1 = this one alone */
+    /* Called here, after each of `total` parts of the work. May be NULL. */
+    void (*progress)(void *data, size_t done, size_t total);
+    void *data;
+};
+
+/* Adds all checks of all scenarios, in the same order whatever the number of workers. Workers are
+ * forked from this process, which must not have other threads; they close all its files but the
+ * standard ones, and die with it. BTZ_EINTERNAL if a worker crashes (the message says at which
+ * scenario), BTZ_EIO if none can be made. */
+int btz_certify_all(struct btz_lab *lab, const struct btz_certify_options *options,
+                    struct btz_checks *out, struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* For the files of this room. */
 void btz_check_add(struct btz_checks *out, struct btz_str scenario, struct btz_str rule,

@@ -37,14 +37,51 @@ static struct btz_str why_not(const struct btz_study *study, const struct btz_sc
     return BTZ_STR_NONE;
 }
 
-static void add_cell(struct btz_study *study, struct btz_store_cell *planned, struct cell cell)
+/* The place of a cell in the plan decides what it is. From the outermost axis inwards: repetition,
+ * scenario, arm, revision, architecture, defence, model. */
+struct cell plan_cell(const struct btz_study *study, size_t at)
 {
-    const struct btz_scenario *s = cell.scenario;
-    struct btz_str why = why_not(study, s, cell.revision);
-    bool allowed = why.len > 0 || defences_allow(study, cell.defence, s, &why);
-    struct btz_store_cell *p = &planned[study->cell_count];
+    const struct btz_study_options *o = &study->options;
+    struct cell cell = {.at = at};
 
-    *p = (struct btz_store_cell){
+    cell.model = at % o->model_count;
+    at /= o->model_count;
+    cell.defence = at % o->defence_count;
+    at /= o->defence_count;
+    cell.arch = o->archs[at % o->arch_count];
+    at /= o->arch_count;
+    cell.revision = o->revisions[at % o->revision_count];
+    at /= o->revision_count;
+    cell.arm = study->arms[at % study->arm_count];
+    at /= study->arm_count;
+    cell.scenario = study->scenarios[at % study->scenario_count];
+    cell.repetition = (unsigned)(at / study->scenario_count) + 1;
+    return cell;
+}
+
+/* Whether the cell is applicable; if not, `why` says so. */
+static bool applicable(const struct btz_study *study, const struct cell *cell, struct btz_str *why)
+{
+    *why = why_not(study, cell->scenario, cell->revision);
+    return why->len == 0 && defences_allow(study, cell->defence, cell->scenario, why);
+}
+
+bool plan_applicable(const struct btz_study *study, size_t at)
+{
+    struct cell cell = plan_cell(study, at);
+    struct btz_str why;
+
+    return applicable(study, &cell, &why);
+}
+
+static struct btz_store_cell store_cell(const struct btz_study *study, size_t at)
+{
+    struct cell cell = plan_cell(study, at);
+    const struct btz_scenario *s = cell.scenario;
+    struct btz_str why;
+    bool is = applicable(study, &cell, &why);
+
+    return (struct btz_store_cell){
         .model = study->options.models[cell.model].model.reference,
         .architecture = btz_str_of(btz_arch_name(cell.arch)),
         .defence = study->options.defences[cell.defence],
@@ -56,68 +93,44 @@ static void add_cell(struct btz_study *study, struct btz_store_cell *planned, st
         .boundary = s->boundary == 'B' ? BTZ_STR("B") : BTZ_STR("V"),
         .arm = btz_str_of(btz_arm_name(cell.arm)),
         .repetition = cell.repetition,
-        .applicable = allowed && why.len == 0,
+        .applicable = is,
         .why = why,
     };
-    cell.applicable = p->applicable;
-    cell.key = btz_store_cell_key(study->arena, p);
-    study->cells[study->cell_count++] = cell;
 }
 
-static bool has_arm(const struct btz_study *study, enum btz_arm arm)
+struct btz_str plan_key(const struct btz_study *study, size_t at, struct btz_arena *arena)
 {
-    return study->options.arms == 0 || study->options.arms >> arm & 1;
+    struct btz_store_cell cell = store_cell(study, at);
+
+    return btz_store_cell_key(arena, &cell);
 }
 
-static void add_models(struct btz_study *study, struct btz_store_cell *planned, struct cell cell)
+int plan_store_cell(void *study, size_t at, struct btz_store_cell *out, struct btz_err *err)
 {
-    for (cell.defence = 0; cell.defence < study->options.defence_count; cell.defence++) {
-        for (cell.model = 0; cell.model < study->options.model_count; cell.model++) {
-            add_cell(study, planned, cell);
-        }
-    }
+    (void)err;
+    *out = store_cell(study, at);
+    return BTZ_OK;
 }
 
-/* The cells of one scenario and repetition: by arm, revision, architecture and defence, models in
- * turn. */
-static void add_cells(struct btz_study *study, struct btz_store_cell *planned, struct cell cell)
+int plan_cells(struct btz_study *study, struct btz_err *err)
 {
     const struct btz_study_options *o = &study->options;
+    size_t all = btz_lab_scenario_count(o->lab);
+    size_t count;
 
-    for (int arm = BTZ_ARM_ATTACK; arm <= BTZ_ARM_BENIGN; arm++) {
-        cell.arm = (enum btz_arm)arm;
-        for (size_t r = 0; has_arm(study, cell.arm) && r < o->revision_count; r++) {
-            cell.revision = o->revisions[r];
-            for (size_t a = 0; a < o->arch_count; a++) {
-                cell.arch = o->archs[a];
-                add_models(study, planned, cell);
-            }
+    study->scenarios = btz_arena_array(study->arena, all, sizeof(const struct btz_scenario *));
+    for (size_t i = 0; i < all; i++) {
+        if (wanted(study, btz_lab_scenario_at(o->lab, i))) {
+            study->scenarios[study->scenario_count++] = btz_lab_scenario_at(o->lab, i);
         }
     }
-}
-
-/* How many cells there will be. */
-static size_t count_cells(const struct btz_study *study)
-{
-    const struct btz_study_options *o = &study->options;
-    size_t scenarios = 0;
-    size_t arms = 0;
-
-    for (size_t i = 0; i < btz_lab_scenario_count(o->lab); i++) {
-        scenarios += wanted(study, btz_lab_scenario_at(o->lab, i));
-    }
     for (int arm = BTZ_ARM_ATTACK; arm <= BTZ_ARM_BENIGN; arm++) {
-        arms += has_arm(study, (enum btz_arm)arm);
+        if (o->arms == 0 || o->arms >> arm & 1) {
+            study->arms[study->arm_count++] = (enum btz_arm)arm;
+        }
     }
-    return scenarios * arms * o->repetitions * o->model_count * o->arch_count * o->revision_count *
-           o->defence_count;
-}
-
-int plan_cells(struct btz_study *study, struct btz_store_cell **planned, struct btz_err *err)
-{
-    const struct btz_lab *lab = study->options.lab;
-    size_t count = count_cells(study);
-
+    count = study->scenario_count * study->arm_count * o->repetitions * o->model_count *
+            o->arch_count * o->revision_count * o->defence_count;
     if (count == 0) {
         return btz_err_set(err, BTZ_EUSAGE,
                            "the filters leave no scenario; see `bartizan list scenarios`");
@@ -126,16 +139,8 @@ int plan_cells(struct btz_study *study, struct btz_store_cell **planned, struct 
         return btz_err_set(err, BTZ_EUSAGE, "%zu cells are planned, at most %d fit into a run",
                            count, BTZ_STORE_MAX_CELLS);
     }
-    study->cells = btz_arena_array(study->arena, count, sizeof(*study->cells));
-    *planned = btz_arena_array(study->arena, count, sizeof(**planned));
-    for (unsigned rep = 1; rep <= study->options.repetitions; rep++) {
-        for (size_t s = 0; s < btz_lab_scenario_count(lab); s++) {
-            const struct btz_scenario *scenario = btz_lab_scenario_at(lab, s);
-
-            if (wanted(study, scenario)) {
-                add_cells(study, *planned, (struct cell){.scenario = scenario, .repetition = rep});
-            }
-        }
-    }
+    study->cell_count = count;
+    study->block = count / o->repetitions;
+    study->states = btz_arena_array(study->arena, count, sizeof(*study->states));
     return BTZ_OK;
 }

@@ -27,6 +27,8 @@ static struct btz_study *new_study(const struct btz_study_options *options)
     }
     study->options = *options;
     study->arena = btz_arena_new();
+    study->scratch = btz_arena_new();
+    study->fault = btz_arena_new();
     return study;
 }
 
@@ -39,25 +41,25 @@ static void shuffle(struct btz_study *study)
 
     study->order = btz_arena_array(study->arena, study->cell_count, sizeof(*study->order));
     for (size_t i = 0; i < study->cell_count; i++) {
-        if (study->cells[i].applicable) {
+        if (plan_applicable(study, i)) {
             study->status.planned++;
-            if (!study->cells[i].finished) {
-                study->order[study->order_count++] = &study->cells[i];
+            if (!(study->states[i] & CELL_FINISHED)) {
+                study->order[study->order_count++] = (uint32_t)i;
             }
         }
     }
     while (begin < study->order_count) {
-        struct btz_rng rng = btz_rng_of(study->options.seed ^ btz_rng_key(parts, 2) ^
-                                        study->order[begin]->repetition);
+        size_t block = study->order[begin] / study->block;
+        struct btz_rng rng =
+            btz_rng_of(study->options.seed ^ btz_rng_key(parts, 2) ^ (uint64_t)(block + 1));
         size_t end = begin;
 
-        while (end < study->order_count &&
-               study->order[end]->repetition == study->order[begin]->repetition) {
+        while (end < study->order_count && study->order[end] / study->block == block) {
             end++;
         }
         for (size_t i = end; i-- > begin + 1;) {
             size_t j = begin + (size_t)btz_rng_below(&rng, i - begin + 1);
-            struct cell *swap = study->order[i];
+            uint32_t swap = study->order[i];
 
             study->order[i] = study->order[j];
             study->order[j] = swap;
@@ -95,7 +97,6 @@ static int make_runners(struct btz_study *study, struct btz_err *err)
 
     study->next = btz_arena_array(study->arena, o->model_count, sizeof(*study->next));
     study->runners = btz_arena_array(study->arena, o->model_count, sizeof(*study->runners));
-    study->retries = btz_arena_array(study->arena, study->cell_count + 1, sizeof(*study->retries));
     if ((rc = btz_drive_new(&study->drive, err)) != BTZ_OK ||
         (rc = defences_open(study, err)) != BTZ_OK) {
         return rc;
@@ -141,8 +142,10 @@ int btz_study_new(const struct btz_study_options *options, struct btz_study **ou
                   struct btz_err *err)
 {
     struct btz_study *study = new_study(options);
-    struct btz_store_plan plan = {.study = options->name, .created_us = btz_clock_wall_us()};
-    struct btz_store_cell *planned = NULL;
+    struct btz_store_plan plan = {.study = options->name,
+                                  .created_us = btz_clock_wall_us(),
+                                  .cell_at = plan_store_cell,
+                                  .data = study};
     int rc = check_options(study, err);
 
     if (rc == BTZ_OK && btz_host_profile_named(options->host_profile, &study->profile) != BTZ_OK) {
@@ -151,14 +154,13 @@ int btz_study_new(const struct btz_study_options *options, struct btz_study **ou
                          BTZ_FMT(options->host_profile));
     }
     if (rc == BTZ_OK) {
-        rc = plan_cells(study, &planned, err);
+        rc = plan_cells(study, err);
     }
     if (rc == BTZ_OK) {
         rc = make_runners(study, err);
     }
     if (rc == BTZ_OK) {
         plan.provenance = card_write(study);
-        plan.cells = planned;
         plan.cell_count = study->cell_count;
         rc = btz_store_run_new(options->store, &plan, &study->run, study->run_id, err);
     }
@@ -182,17 +184,19 @@ static int mark_finished(struct btz_study *study, struct btz_err *err)
     int rc = btz_store_rows_open(study->options.store, study->run, BTZ_STORE_BY_PLAN, &rows, err);
 
     while (rc == BTZ_OK && (rc = btz_store_rows_next(rows, &row, err)) == 1) {
-        struct btz_str key = btz_store_cell_key(study->arena, &row.cell);
+        struct btz_str key;
 
+        btz_arena_reset(study->scratch);
+        key = btz_store_cell_key(study->scratch, &row.cell);
         rc = BTZ_OK;
-        if (at >= study->cell_count || !btz_str_eq(study->cells[at].key, key)) {
+        if (at >= study->cell_count || !btz_str_eq(plan_key(study, at, study->scratch), key)) {
             rc = btz_err_set(err, BTZ_EDENIED,
                              "cell %.*s of the run is not in today's plan: start a new run",
                              BTZ_FMT(key));
             break;
         }
         if (row.n > 0 && row.trial.outcome != BTZ_STORE_FAULT) {
-            study->cells[at].finished = true;
+            study->states[at] |= CELL_FINISHED;
             study->status.before++;
             study->status.finished++;
         }
@@ -206,7 +210,6 @@ int btz_study_resume(const struct btz_study_options *options, const struct btz_s
                      struct btz_study **out, struct btz_err *err)
 {
     struct btz_study *study = new_study(options);
-    struct btz_store_cell *planned = NULL;
     struct btz_str text;
     const struct btz_json *card = NULL;
     int rc = btz_store_provenance(options->store, run->no, study->arena, &text, err);
@@ -222,7 +225,7 @@ int btz_study_resume(const struct btz_study_options *options, const struct btz_s
         rc = btz_err_set(err, BTZ_ECORRUPT, "the run names a host profile that does not exist");
     }
     if (rc == BTZ_OK) {
-        rc = plan_cells(study, &planned, err);
+        rc = plan_cells(study, err);
     }
     study->run = run->no;
     memcpy(study->run_id, run->id, sizeof(study->run_id));
@@ -259,12 +262,56 @@ void btz_study_free(struct btz_study *study)
     }
     defences_close(study);
     btz_drive_free(study->drive);
+    btz_arena_free(study->fault);
+    btz_arena_free(study->scratch);
     btz_arena_free(study->arena);
     free(study);
 }
 
+static void note_fault(struct btz_study *study, struct btz_str text)
+{
+    btz_arena_reset(study->fault);
+    study->status.last_fault = btz_arena_dup(study->fault, text);
+}
+
+static struct running *running_new(struct btz_study *study, size_t cell)
+{
+    struct running *running = study->idle;
+
+    if (running) {
+        study->idle = running->next;
+    } else {
+        running = BTZ_NEW(study->arena, struct running);
+    }
+    *running = (struct running){.cell = cell, .started_wall_us = btz_clock_wall_us()};
+    return running;
+}
+
+static void running_free(struct btz_study *study, struct running *running)
+{
+    running->next = study->idle;
+    study->idle = running;
+}
+
+static void retry_later(struct btz_study *study, size_t cell)
+{
+    study->retries = btz_arena_grow(study->arena, study->retries, study->retry_count,
+                                    &study->retry_cap, sizeof(*study->retries));
+    study->retries[study->retry_count++] = (uint32_t)cell;
+}
+
+static int attempts_of(const struct btz_study *study, size_t cell)
+{
+    return study->states[cell] & CELL_ATTEMPTS;
+}
+
+static uint64_t seed_of(const struct btz_study *study, const struct cell *cell)
+{
+    return btz_study_cell_seed(study->options.seed, cell->scenario->id, cell->repetition);
+}
+
 /* Puts a cell's trial into the store and counts it; `fault` is its text if it ended in one. */
-static int put_trial(struct btz_study *study, struct cell *cell, const struct btz_store_trial *kept,
+static int put_trial(struct btz_study *study, size_t cell, const struct btz_store_trial *kept,
                      struct btz_str fault, struct btz_err *err)
 {
     int rc =
@@ -273,22 +320,23 @@ static int put_trial(struct btz_study *study, struct cell *cell, const struct bt
     if (rc != BTZ_OK) {
         return rc;
     }
-    cell->finished = true;
+    study->states[cell] |= CELL_FINISHED;
     study->status.finished++;
     if (kept->outcome == BTZ_STORE_FAULT) {
         study->status.faults++;
-        study->status.last_fault = btz_arena_dup(study->arena, fault);
+        note_fault(study, fault);
     }
     return BTZ_OK;
 }
 
 /* A trial that cannot even be set up (a seed script that fails) is a fault of that cell alone. */
-static int keep_unstartable(struct btz_study *study, struct cell *cell, struct btz_err *err)
+static int keep_unstartable(struct btz_study *study, const struct cell *cell,
+                            const struct running *running, struct btz_err *err)
 {
     char text[1200];
     struct btz_str why = btz_str_of(btz_err_text(err, text, sizeof(text)));
     struct btz_store_trial kept = {
-        .cell_key = cell->key,
+        .cell_key = plan_key(study, cell->at, study->scratch),
         .outcome = BTZ_STORE_FAULT,
         .sub = btz_store_clip(why),
         .chain = {.act_event = -1,
@@ -298,102 +346,104 @@ static int keep_unstartable(struct btz_study *study, struct cell *cell, struct b
         .utility = BTZ_STORE_UNKNOWN,
         .tokens = BTZ_STORE_TOKENS_UNKNOWN,
         .cost_nano = -1,
-        .started_us = cell->started_wall_us,
-        .attempts = cell->attempts,
-        .seed = btz_study_cell_seed(study->options.seed, cell->scenario->id, cell->repetition),
+        .started_us = running->started_wall_us,
+        .attempts = attempts_of(study, cell->at),
+        .seed = seed_of(study, cell),
         .stop = BTZ_STR("fault"),
     };
 
-    return put_trial(study, cell, &kept, why, err);
+    return put_trial(study, cell->at, &kept, why, err);
 }
 
-static int start_cell(struct btz_study *study, struct cell *cell, struct btz_err *err)
+static int start_cell(struct btz_study *study, size_t at, struct btz_err *err)
 {
     const struct btz_study_options *o = &study->options;
+    struct cell cell = plan_cell(study, at);
+    struct running *running = running_new(study, at);
     struct btz_trial_options options = {
         .lab = o->lab,
-        .scenario = cell->scenario,
-        .arm = cell->arm,
-        .seed = btz_study_cell_seed(o->seed, cell->scenario->id, cell->repetition),
-        .revision = cell->revision,
+        .scenario = cell.scenario,
+        .arm = cell.arm,
+        .seed = seed_of(study, &cell),
+        .revision = cell.revision,
         .carrier = o->carrier,
         .profile = study->profile,
-        .arch = cell->arch,
-        .defence = study->defences[cell->defence],
-        .json_actions = o->models[cell->model].json_actions,
+        .arch = cell.arch,
+        .defence = study->defences[cell.defence],
+        .json_actions = o->models[cell.model].json_actions,
         .temperature = 0,
-        .max_tokens = model_max_tokens(study, cell->model),
-        .model_seed = (int64_t)cell->repetition,
+        .max_tokens = model_max_tokens(study, cell.model),
+        .model_seed = (int64_t)cell.repetition,
     };
     struct btz_trial *trial = NULL;
     struct btz_str plan = BTZ_STR_NONE;
-    struct btz_arena *arena;
     int rc;
 
-    cell->attempts++;
-    cell->started_wall_us = btz_clock_wall_us();
+    btz_arena_reset(study->scratch);
+    study->states[at]++; /* one attempt more */
     rc = btz_trial_new(&options, &trial, err);
     if (rc == BTZ_ECANCELLED) { /* by a signal, which the loop here has to hear of, too */
-        cell->attempts--;
-        study->retries[study->retry_count++] = cell;
+        study->states[at]--;
+        running_free(study, running);
+        retry_later(study, at);
         btz_drive_wait(study->drive, 0);
         return BTZ_OK;
     }
     if (rc != BTZ_OK) {
-        return keep_unstartable(study, cell, err);
+        rc = keep_unstartable(study, &cell, running, err);
+        running_free(study, running);
+        return rc;
     }
-    arena = btz_arena_new();
-    if (o->models[cell->model].model.kind == BTZ_LLM_MODEL_REF) {
-        plan = btz_json_text(arena, btz_study_plans(arena, btz_trial_stage(trial)));
+    if (o->models[cell.model].model.kind == BTZ_LLM_MODEL_REF) {
+        plan =
+            btz_json_text(study->scratch, btz_study_plans(study->scratch, btz_trial_stage(trial)));
     }
-    rc = btz_runner_add(study->runners[cell->model], trial, plan, cell, err);
-    btz_arena_free(arena);
+    rc = btz_runner_add(study->runners[cell.model], trial, plan, running, err);
     study->status.active++;
     return rc;
 }
 
-/* The next cell of a model: a fault to be retried first. */
-static struct cell *next_cell(struct btz_study *study, size_t model)
+/* The next cell of a model: a fault to be retried first. False if there is none now. */
+static bool next_cell(struct btz_study *study, size_t model, size_t *cell)
 {
     for (size_t i = 0; i < study->retry_count; i++) {
-        if (study->retries[i]->model == model) {
-            struct cell *cell = study->retries[i];
-
+        if (plan_cell(study, study->retries[i]).model == model) {
+            *cell = study->retries[i];
             study->retries[i] = study->retries[--study->retry_count];
-            return cell;
+            return true;
         }
     }
     while (study->next[model] < study->order_count) {
-        struct cell *cell = study->order[study->next[model]++];
+        size_t at = study->order[study->next[model]++];
 
-        if (cell->model == model && !cell->finished) {
-            return cell;
+        if (plan_cell(study, at).model == model && !(study->states[at] & CELL_FINISHED)) {
+            *cell = at;
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
-static int keep_trial(struct btz_study *study, struct btz_trial *trial, struct cell *cell,
+static int keep_trial(struct btz_study *study, struct btz_trial *trial, struct running *running,
                       struct btz_err *err)
 {
     const struct btz_trial_record *record = btz_trial_record(trial);
-    struct btz_arena *arena;
+    struct cell cell = plan_cell(study, running->cell);
+    int attempts = attempts_of(study, running->cell);
+    int64_t started = running->started_wall_us;
     struct btz_store_trial kept;
-    int rc;
 
     study->status.active--;
-    if (record->outcome == BTZ_OUTCOME_FAULT && cell->attempts < MAX_ATTEMPTS) {
-        study->status.last_fault = btz_arena_dup(study->arena, record->fault);
-        study->retries[study->retry_count++] = cell;
+    running_free(study, running);
+    if (record->outcome == BTZ_OUTCOME_FAULT && attempts < MAX_ATTEMPTS) {
+        note_fault(study, record->fault);
+        retry_later(study, cell.at);
         return BTZ_OK;
     }
-    arena = btz_arena_new();
-    btz_study_keep(arena, record, cell->key,
-                   btz_study_cell_seed(study->options.seed, cell->scenario->id, cell->repetition),
-                   cell->started_wall_us, cell->attempts, &kept);
-    rc = put_trial(study, cell, &kept, record->fault, err);
-    btz_arena_free(arena);
-    return rc;
+    btz_arena_reset(study->scratch);
+    btz_study_keep(study->scratch, record, plan_key(study, cell.at, study->scratch),
+                   seed_of(study, &cell), started, attempts, &kept);
+    return put_trial(study, cell.at, &kept, record->fault, err);
 }
 
 /* Starts what may run and takes in what finished; `*moved` tells whether anything happened. */
@@ -401,12 +451,12 @@ static int turn_model(struct btz_study *study, size_t model, bool *moved, struct
 {
     struct btz_runner *runner = study->runners[model];
     struct btz_trial *trial = NULL;
-    struct cell *cell;
     void *tag = NULL;
+    size_t cell = 0;
     int rc = BTZ_OK;
 
     while (btz_runner_active(runner) < model_in_flight(study, model) &&
-           !btz_drive_interrupted(study->drive) && (cell = next_cell(study, model))) {
+           !btz_drive_interrupted(study->drive) && next_cell(study, model, &cell)) {
         *moved = true;
         if ((rc = start_cell(study, cell, err)) != BTZ_OK) {
             return rc;

@@ -43,8 +43,8 @@ struct btz_study_options {
     struct btz_str host_profile; /* name */
     const enum btz_arch *archs;  /* at least one, none twice */
     size_t arch_count;
-    const struct btz_str
-        *defences; /* names (btz_defence_named), none twice; none at all = "none" */
+    /* Names (btz_defence_named), none twice; none at all = "none". */
+    const struct btz_str *defences;
     size_t defence_count;
     const struct btz_study_model *guard; /* of defences that ask a guard model; else NULL */
     struct btz_proxy proxy; /* of "proxy:" defences: program; address and port, or none */
@@ -92,7 +92,7 @@ struct btz_study_status {
     size_t finished; /* in all */
     size_t faults;
     size_t active;
-    struct btz_str last_fault; /* text of the newest fault; empty */
+    struct btz_str last_fault; /* text of the newest fault, until the next poll; empty */
 };
 void btz_study_status(const struct btz_study *study, struct btz_study_status *out);
 

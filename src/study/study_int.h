@@ -7,7 +7,10 @@
 
 enum { MAX_ATTEMPTS = 3 }; /* a fault is retried at most twice with the same seed */
 
+/* One planned cell, made from its place in the plan whenever it is needed: a study of 100,000
+ * trials keeps a byte of state and a place in the order for each, nothing else. */
 struct cell {
+    size_t at; /* place in the plan, from 0 */
     const struct btz_scenario *scenario;
     enum btz_arm arm;
     unsigned repetition;
@@ -15,20 +18,32 @@ struct cell {
     enum btz_mcp_revision revision;
     enum btz_arch arch;
     size_t defence;
-    bool applicable;
-    bool finished; /* has a trial that is no fault, or one that was made in this process */
-    int attempts;
-    struct btz_str key;
+};
+
+/* A cell's state: how often it was started, and whether it has a trial that is no fault, or one
+ * that was made in this process. */
+enum { CELL_ATTEMPTS = 0x7f, CELL_FINISHED = 0x80 };
+
+/* A trial under way. */
+struct running {
+    struct running *next; /* in the list of free ones */
+    size_t cell;          /* place in the plan */
     int64_t started_wall_us;
 };
 
 struct btz_study {
     struct btz_study_options options;
     struct btz_arena *arena;
+    struct btz_arena *scratch; /* of one call */
     struct btz_host_profile profile;
-    struct cell *cells;
+    const struct btz_scenario **scenarios; /* that the filters leave */
+    size_t scenario_count;
+    enum btz_arm arms[BTZ_ARM_BENIGN + 1];
+    size_t arm_count;
     size_t cell_count;
-    struct cell **order; /* applicable cells still to do, in the order they run */
+    size_t block;          /* cells of one repetition */
+    unsigned char *states; /* by place in the plan */
+    uint32_t *order;       /* places of applicable cells still to do, in the order they run */
     size_t order_count;
     size_t *next;                  /* per model: position in `order` */
     struct btz_defence *defences;  /* of options.defences */
@@ -37,16 +52,24 @@ struct btz_study {
     struct btz_drive *drive;
     struct btz_drive_guard *guard; /* NULL if no defence asks a guard model */
     struct btz_runner **runners;   /* per model */
-    struct cell **retries;
-    size_t retry_count;
+    struct running *idle;          /* room for a trial under way */
+    uint32_t *retries;             /* places in the plan */
+    size_t retry_count, retry_cap;
+    struct btz_arena *fault; /* holds status.last_fault */
     int64_t run;
     char run_id[BTZ_STORE_ID_SIZE];
     struct btz_study_status status;
     bool ended;
 };
 
-/* plan.c: cells of the study in planned order. `cells` are the study's, `planned` the store's. */
-int plan_cells(struct btz_study *study, struct btz_store_cell **planned, struct btz_err *err);
+/* plan.c: decides which cells there are. */
+int plan_cells(struct btz_study *study, struct btz_err *err);
+struct cell plan_cell(const struct btz_study *study, size_t at);
+bool plan_applicable(const struct btz_study *study, size_t at);
+/* Its key (btz_store_cell_key). */
+struct btz_str plan_key(const struct btz_study *study, size_t at, struct btz_arena *arena);
+/* For struct btz_store_plan; the data is the study. */
+int plan_store_cell(void *study, size_t at, struct btz_store_cell *out, struct btz_err *err);
 
 /* study.c: a limit of a model, its own or the study's. */
 unsigned model_in_flight(const struct btz_study *study, size_t model); /* at least 1 */

@@ -2,7 +2,7 @@
 // through one that runs already, and through programs that do everything wrong.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,12 +17,19 @@ const quoted = (word) => `'${word}'`;
 const stub = (words) => `proxy:${quoted(program('gateway_stub'))} ${words}`;
 
 let folder;
-before(() => {
+before(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'btz-proxy-'));
+  const done = await run('bartizan', ['--store', path.join(folder, 'certified.db'), 'selftest', '--quiet'], { timeout: 240000 });
+  assert.equal(done.code, 0, done.err); // once for all stores
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const bartizan = (store, ...args) => run('bartizan', ['--store', path.join(folder, store), ...args], { timeout: 240000 });
+function bartizan(store, ...args) {
+  if (!existsSync(path.join(folder, store))) {
+    copyFileSync(path.join(folder, 'certified.db'), path.join(folder, store));
+  }
+  return run('bartizan', ['--store', path.join(folder, store), ...args], { timeout: 240000 });
+}
 const TWO = ['-m', 'ref:reader', '--attack', 'tool-poisoning', '--attack', 'indirect-prompt-injection', '--variant', 'v1', '--revision', 'legacy'];
 
 const rows = async (store, sql) => {
@@ -223,7 +230,7 @@ test('Ctrl-C while a gateway is waited for leaves no child, and the run goes on 
   const store = path.join(folder, 'stopped.db');
   const word = 'word-of-this-test';
   const defence = stub(`hang ${word} {url}`);
-  await bartizan('stopped.db', 'selftest', '--quiet');
+  await bartizan('stopped.db', 'list', 'studies');
   for (const signal of ['SIGINT', 'SIGKILL']) {
     const child = spawn(program('bartizan'), ['--store', store, 'run', 'quick', ...TWO, '--in-flight', '1', '--quiet', '--defence', defence], { stdio: 'ignore' });
     const ended = new Promise((resolve) => child.on('exit', (code, by) => resolve([code, by])));
@@ -244,7 +251,7 @@ test('Ctrl-C while a gateway is waited for leaves no child, and the run goes on 
 test('a run that was stopped is resumed through its gateway; a replay is refused', { timeout: 120000 }, async () => {
   const store = path.join(folder, 'resumed.db');
   const defence = stub('pass -- {command}');
-  await bartizan('resumed.db', 'selftest', '--quiet');
+  await bartizan('resumed.db', 'list', 'studies');
   const child = spawn(program('bartizan'), ['--store', store, 'run', 'quick', '-m', 'ref:reader', '--variant', 'v1', '--in-flight', '1', '--quiet', '--defence', defence], { stdio: 'ignore' });
   const ended = new Promise((resolve) => child.on('exit', (code) => resolve(code)));
   await sleep(700);

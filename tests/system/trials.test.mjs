@@ -114,6 +114,44 @@ test('the parts of one conversation grow by messages, in JSON-action mode too', 
   assert.match(second.body.messages.at(-1).content, /^Result of fs-workspace__list_dir:/);
 });
 
+test('--time-limit keeps what finished, ends with 4, and resume goes on under a limit of its own', async () => {
+  stub.reset();
+  stub.control({ default: { do: 'delay', ms: 120, then: answer } });
+  const store = path.join(folder, 'limited.db');
+  const bartizan = (...args) => run('bartizan', ['--store', store, ...args], { timeout: 60000 });
+  await bartizan('selftest', '--quiet');
+  const begun = Date.now();
+  const first = await bartizan('run', 'all', '-m', `openai:stub-model@${stub.url}`, '--attack', 'tool-poisoning', '--attack', 'indirect-prompt-injection', '--in-flight', '1', '--time-limit', '1');
+  assert.equal(first.code, 4, first.err);
+  assert.ok(Date.now() - begun < 20000, 'the limit is kept');
+  assert.equal(first.out, '', 'no table of a run that is not done');
+  const said = /time limit: (\d+) of 30 trials are kept; go on with `bartizan run --resume ([0-9a-z]{10})`/.exec(first.err);
+  assert.ok(said, first.err);
+  const state = async () => JSON.parse((await bartizan('show', 'last', '--json')).out);
+  const before = await state();
+  assert.equal(before.run.status, 'interrupted');
+  assert.equal(before.run.id, said[2]);
+  assert.equal(before.trials.length, Number(said[1]));
+  assert.ok(before.trials.length >= 1 && before.trials.length < 30, `${before.trials.length} of 30`);
+
+  stub.reset();
+  stub.control({ default: { do: 'hang' } });
+  const stuck = await bartizan('run', '--resume', said[2], '--time-limit', '1');
+  assert.equal(stuck.code, 4, stuck.err);
+  assert.match(stuck.err, /no trial ended within the limit/);
+  assert.deepEqual(await state(), before, 'a trial that was given up leaves nothing');
+
+  stub.reset();
+  stub.control({ default: answer });
+  const done = await bartizan('run', '--resume', said[2], '--time-limit', '50', '--json');
+  assert.equal(done.code, 0, done.err);
+  const after = await state();
+  assert.equal(after.trials.length, 30);
+  assert.deepEqual(after.trials.slice(0, before.trials.length), before.trials);
+  assert.equal(stub.requests().length, 30 - before.trials.length, 'no finished cell is asked again');
+  assert.equal((await bartizan('verify', 'last')).code, 0);
+});
+
 test('Ctrl-C keeps what finished, says how to go on, and resume ends the run', async () => {
   stub.reset();
   stub.control({ default: { do: 'delay', ms: 150, then: answer } });

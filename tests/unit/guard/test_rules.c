@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "guard/guard.h"
+#include "guard/guard_int.h"
 
 #define HEAD "rules:\n  - id: a-rule\n    title: A rule\n    signal: thing\n"
 #define TARGETS "    targets: [result]\n"
@@ -168,6 +168,32 @@ static void our_samples(void **state)
     btz_guard_rules_free(rules);
 }
 
+/* The prefilters that the build put into the program are those of its rules. */
+static void prefilters_fit(void **state)
+{
+    static const enum view_kind views[] = {VIEW_FOLDED, VIEW_RAW};
+    const size_t key = sizeof(struct btz_hash);
+
+    (void)state;
+    if (btz_guard_prefilters_count == 0) { /* a build with sanitizers */
+        skip();
+    }
+    assert_int_equal(btz_guard_prefilters_count, VIEWS);
+    for (size_t i = 0; i < VIEWS; i++) {
+        struct btz_err err = {0};
+        struct btz_buf now;
+
+        btz_buf_init(&now, 64 * 1024 * 1024);
+        if (btz_guard_prefilter_save(btz_guard_rule_files, btz_guard_rule_files_count, views[i],
+                                     &now, &err)) {
+            fail_msg("%s", err.msg);
+        }
+        assert_true(btz_guard_prefilters[i].len > key && now.len > key);
+        assert_memory_equal(btz_guard_prefilters[i].bytes, now.ptr, key);
+        btz_buf_fini(&now);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +203,7 @@ int main(void)
         cmocka_unit_test(counter_evidence),
         cmocka_unit_test(folders),
         cmocka_unit_test(our_samples),
+        cmocka_unit_test(prefilters_fit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

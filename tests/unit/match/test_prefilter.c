@@ -36,14 +36,23 @@ static const struct btz_prefilter_pattern patterns[] = {
 
 enum { COUNT = sizeof(patterns) / sizeof(patterns[0]) };
 
-static struct btz_prefilter *make(void)
+static bool saved = true; /* as the state of a test: its prefilter is saved and loaded */
+
+static struct btz_prefilter *make(void **state)
 {
     struct btz_prefilter *p = NULL;
     struct btz_err err = {0};
+    struct btz_buf bytes;
 
-    if (btz_prefilter_new(patterns, COUNT, &p, &err)) {
+    btz_buf_init(&bytes, 16 * 1024 * 1024);
+    if (*state != &saved && btz_prefilter_new(patterns, COUNT, &p, &err)) {
         fail_msg("%s", err.msg);
     }
+    if (*state == &saved && (btz_prefilter_save(patterns, COUNT, &bytes, &err) ||
+                             btz_prefilter_load(patterns, COUNT, btz_buf_view(&bytes), &p, &err))) {
+        fail_msg("%s", err.msg);
+    }
+    btz_buf_fini(&bytes);
     return p;
 }
 
@@ -62,10 +71,9 @@ static bool has(struct btz_prefilter_scratch *scratch, const char *text, uint32_
 
 static void narrows(void **state)
 {
-    struct btz_prefilter *p = make();
+    struct btz_prefilter *p = make(state);
     struct btz_prefilter_scratch *scratch = btz_prefilter_scratch_new(p);
 
-    (void)state;
     assert_int_equal(btz_prefilter_count(p), COUNT);
     assert_true(btz_prefilter_always(p) < COUNT / 2);
     assert_true(has(scratch, "please ignore previous", 0));
@@ -112,7 +120,7 @@ static void never_loses(void **state)
                                         "elvin",
                                         "\xF0\x9F\x98\x80",
                                         "\xE2\x82\xAC"};
-    struct btz_prefilter *p = make();
+    struct btz_prefilter *p = make(state);
     struct btz_prefilter_scratch *scratch = btz_prefilter_scratch_new(p);
     struct btz_regex *regexes[COUNT];
     struct btz_rng rng;
@@ -154,7 +162,7 @@ static void bytes_that_are_no_text(void **state)
     static const char *const bad[] = {
         "\xFF",         "a\xC3",   "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80",
         "12345678\x80", "\xC0\xAF"};
-    struct btz_prefilter *p = make();
+    struct btz_prefilter *p = make(state);
     struct btz_prefilter_scratch *scratch = btz_prefilter_scratch_new(p);
     const uint32_t *ids;
 
@@ -190,11 +198,45 @@ static void wrong_use(void **state)
     btz_prefilter_free(p);
 }
 
+/* What was saved is taken only for the patterns that it was made of. */
+static void loads_its_own_only(void **state)
+{
+    struct btz_prefilter_pattern others[COUNT];
+    struct btz_prefilter *p = NULL;
+    struct btz_err err = {0};
+    struct btz_buf bytes;
+    struct btz_str all;
+
+    (void)state;
+    btz_buf_init(&bytes, 16 * 1024 * 1024);
+    assert_int_equal(btz_prefilter_save(patterns, COUNT, &bytes, &err), BTZ_OK);
+    all = btz_buf_view(&bytes);
+    memcpy(others, patterns, sizeof(others));
+    others[3].flags = BTZ_REGEX_CASELESS;
+    assert_int_equal(btz_prefilter_load(others, COUNT, all, &p, &err), BTZ_EUNSUPPORTED);
+    assert_int_equal(btz_prefilter_load(patterns, COUNT - 1, all, &p, &err), BTZ_EUNSUPPORTED);
+    assert_int_equal(btz_prefilter_load(patterns, COUNT, BTZ_STR(""), &p, &err), BTZ_EUNSUPPORTED);
+    assert_int_equal(btz_prefilter_load(patterns, COUNT, btz_str_sub(all, 0, 60), &p, &err),
+                     BTZ_EUNSUPPORTED);
+    assert_int_equal(
+        btz_prefilter_load(patterns, COUNT, btz_str_sub(all, 0, all.len - 9), &p, &err),
+        BTZ_EUNSUPPORTED);
+    assert_null(p);
+    btz_buf_reset(&bytes);
+    assert_int_equal(btz_prefilter_save(NULL, 0, &bytes, &err), BTZ_EUNSUPPORTED);
+    others[0].flags = BTZ_REGEX_ECMA;
+    assert_int_equal(btz_prefilter_save(others, COUNT, &bytes, &err), BTZ_EINVAL);
+    btz_buf_fini(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(narrows),
+        cmocka_unit_test_prestate(narrows, &saved),
         cmocka_unit_test(never_loses),
+        cmocka_unit_test_prestate(never_loses, &saved),
+        cmocka_unit_test(loads_its_own_only),
         cmocka_unit_test(bytes_that_are_no_text),
         cmocka_unit_test(wrong_use),
     };

@@ -481,28 +481,6 @@ static void test_status(void **state)
     btz_store_close(reader);
 }
 
-static void test_plan_refusals(void **state)
-{
-    struct fix *fix = *state;
-    struct btz_store_plan plan = make_plan(fix->arena, 4, false);
-    struct btz_store_cell *cells = btz_arena_array(fix->arena, 4, sizeof(*cells));
-    struct btz_store_run *runs = NULL;
-    char id[BTZ_STORE_ID_SIZE];
-    size_t count = 9;
-    int64_t no;
-
-    memcpy(cells, plan.cells, 4 * sizeof(*cells));
-    plan.cells = cells;
-    cells[3] = cells[1];
-    assert_int_equal(btz_store_run_new(fix->store, &plan, &no, id, &fix->err), BTZ_EEXISTS);
-    assert_non_null(strstr(fix->err.msg, "attack-0/v1|1|clean"));
-    cells[3].arm = BTZ_STR_NONE;
-    assert_int_equal(btz_store_run_new(fix->store, &plan, &no, id, &fix->err), BTZ_EINVAL);
-    assert_non_null(strstr(fix->err.msg, "planned cell 3: arm"));
-    MAKE_OK(btz_store_runs(fix->store, fix->arena, &runs, &count, &fix->err), &fix->err);
-    assert_int_equal(count, 0);
-}
-
 static void test_reader_sees_whole_groups(void **state)
 {
     struct fix *fix = *state;
@@ -784,7 +762,6 @@ int main(void)
         CASE(test_runs_found),
         CASE(test_ref_split),
         CASE(test_status),
-        CASE(test_plan_refusals),
         CASE(test_reader_sees_whole_groups),
         CASE(test_late_verdicts),
         CASE(test_certification),

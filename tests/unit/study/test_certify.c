@@ -1,15 +1,20 @@
 /* Certification passes what is right and fails what is wrong, for the reason it should. */
 #include <dirent.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "../store/make.h"
 #include "bench.h"
 #include "study/certify.h"
 
-/* All checks of one attack (NULL = of all) and of the suite. */
+/* The checks of one attack's scenarios, and the cross matrix of all. */
 static struct btz_checks certify(struct btz_lab *lab, const char *attack)
 {
     struct btz_checks checks = {.arena = btz_arena_new()};
@@ -17,11 +22,11 @@ static struct btz_checks certify(struct btz_lab *lab, const char *attack)
     for (size_t i = 0; i < btz_lab_scenario_count(lab); i++) {
         const struct btz_scenario *s = btz_lab_scenario_at(lab, i);
 
-        if (!attack || btz_str_is(s->attack, attack)) {
+        if (btz_str_is(s->attack, attack)) {
             btz_certify_scenario(lab, s, &checks);
         }
+        btz_certify_cross(lab, s, &checks);
     }
-    btz_certify_suite(lab, &checks);
     return checks;
 }
 
@@ -71,9 +76,12 @@ static void core_pack_passes(void **state)
 {
     struct tried wanted = {0};
     struct btz_lab *lab = bench_lab(NULL, 0);
-    struct btz_checks checks = certify(lab, NULL);
+    struct btz_certify_options options = {0};
+    struct btz_checks checks = {.arena = btz_arena_new()};
+    struct btz_err err;
 
     (void)state;
+    MAKE_OK(btz_certify_all(lab, &options, &checks, &err), &err);
     assert_all_pass(&checks);
     for (size_t i = 0; i < btz_lab_scenario_count(lab); i++) {
         add_wanted(&wanted, btz_lab_scenario_at(lab, i));
@@ -168,6 +176,42 @@ static void faults_are_told(void **state)
     btz_lab_free(lab);
 }
 
+/* Ends the worker that was forked first. */
+static void end_a_worker(void *data, size_t done, size_t total)
+{
+    char name[64];
+    FILE *file;
+    long pid = 0;
+
+    (void)done;
+    (void)total;
+    (void)snprintf(name, sizeof(name), "/proc/self/task/%d/children", (int)getpid());
+    file = fopen(name, "re");
+    assert_non_null(file);
+    if (!*(bool *)data && fscanf(file, "%ld", &pid) == 1 && pid > 0) {
+        *(bool *)data = true;
+        assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
+    }
+    (void)fclose(file);
+}
+
+static void a_worker_that_crashes_is_told(void **state)
+{
+    struct btz_lab *lab = bench_lab(NULL, 0);
+    bool ended = false;
+    struct btz_certify_options options = {.workers = 2, .progress = end_a_worker, .data = &ended};
+    struct btz_checks checks = {.arena = btz_arena_new()};
+    struct btz_err err;
+
+    (void)state;
+    assert_int_equal(btz_certify_all(lab, &options, &checks, &err), BTZ_EINTERNAL);
+    assert_true(ended);
+    assert_non_null(strstr(err.msg, "ended with signal 9 at "));
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no process is left */
+    btz_arena_free(checks.arena);
+    btz_lab_free(lab);
+}
+
 /* Per broken pack: its attack, the check that has to fail. */
 static const struct {
     const char *pack, *attack, *rule;
@@ -241,13 +285,10 @@ static void every_broken_pack_is_tried(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(core_pack_passes),
-        cmocka_unit_test(below_passes),
-        cmocka_unit_test(below_without_a_switch),
-        cmocka_unit_test(only_what_the_card_names),
-        cmocka_unit_test(faults_are_told),
-        cmocka_unit_test(broken_packs_fail),
-        cmocka_unit_test(every_broken_pack_is_tried),
+        cmocka_unit_test(core_pack_passes),       cmocka_unit_test(below_passes),
+        cmocka_unit_test(below_without_a_switch), cmocka_unit_test(only_what_the_card_names),
+        cmocka_unit_test(faults_are_told),        cmocka_unit_test(a_worker_that_crashes_is_told),
+        cmocka_unit_test(broken_packs_fail),      cmocka_unit_test(every_broken_pack_is_tried),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
