@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lab/answer.h"
+#include "lab/web.h"
 #include "lab/serve.h"
 
 /* A client that never stops must not fill the memory: past these everything is refused. */
@@ -21,6 +22,14 @@ static int make_stage(struct btz_play *play, struct btz_err *err)
         return btz_err_set(err, BTZ_EUNSUPPORTED,
                            "this scenario has an adversary on the wire, which stands between the "
                            "client and server of a trial: it can be run, but not in the arena");
+    }
+    for (size_t i = 0;
+         rc == BTZ_OK && o->arm != BTZ_ARM_CLEAN && i < btz_stage_server_count(play->stage); i++) {
+        if (btz_stage_site(play->stage, btz_stage_server_at(play->stage, i)->id)) {
+            return btz_err_set(err, BTZ_EUNSUPPORTED,
+                               "this scenario is about how the host of a trial signs in: it can be "
+                               "run, but not in the arena");
+        }
     }
     return rc;
 }

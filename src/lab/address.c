@@ -130,6 +130,10 @@ static const struct btz_json *change(struct edit *e, const struct btz_json *valu
         e->why = "the field goes through a value that is neither object nor list";
         return NULL;
     }
+    if (!last && !child && e->mode == BTZ_FRAGMENT_ADD &&
+        btz_str_is(e->segments[0], "icons")) { /* what MCP lets every definition have */
+        child = depth == 0 ? btz_json_new_array(e->arena) : btz_json_new_object(e->arena);
+    }
     if (!last && !child) {
         e->why = "there is no such field";
         return NULL;
@@ -302,7 +306,7 @@ int btz_lab_address_check(struct btz_lab *lab, const struct variant *variant, st
     struct btz_str id = btz_json_str(btz_json_getz(at, "server"));
     static const char *const kinds[] = {"tool",     "result",       "resource", "prompt",
                                         "sampling", "instructions", "turn",     "wire",
-                                        "label",    "elicitation"};
+                                        "label",    "elicitation",  "site"};
     const char *why = NULL;
     int64_t turn = 0;
     size_t given = 0;
@@ -314,7 +318,7 @@ int btz_lab_address_check(struct btz_lab *lab, const struct variant *variant, st
     if (given != 1) {
         return btz_lab_refuse(script, path, err,
                               "an address has exactly one of tool, result, resource, prompt, "
-                              "instructions, label, sampling, elicitation, wire (each with "
+                              "instructions, label, sampling, elicitation, wire, site (each with "
                               "server) or turn");
     }
     if (btz_json_int64(btz_json_getz(at, "turn"), &turn)) {
@@ -328,8 +332,8 @@ int btz_lab_address_check(struct btz_lab *lab, const struct variant *variant, st
     if (!listed(btz_json_getz(setting, "servers"), id)) {
         return btz_lab_refuse(script, path, err, "server must name one of setting.servers");
     }
-    if (btz_json_getz(at, "wire")) {
-        return BTZ_OK; /* the relay puts it there */
+    if (btz_json_getz(at, "wire") || btz_json_getz(at, "site")) {
+        return BTZ_OK; /* relay, site or setting.authorization put it there */
     }
     why = check_below(btz_lab_server_in(lab, variant, id), lab->arena, fragment, setting);
     return why ? btz_lab_refuse(script, path, err, "%s", why) : BTZ_OK;

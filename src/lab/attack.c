@@ -533,17 +533,26 @@ static int check_labels(struct checking *c)
     return check_texts(c, labels, at, false);
 }
 
+/* Protected servers are the setting's; texts may name markers and fragments. */
 static int check_authorization(struct checking *c)
 {
-    const struct btz_json *authorization = btz_json_getz(c->setting, "authorization");
+    const struct btz_json *list = btz_json_getz(c->setting, "authorization");
 
-    if (authorization && !in_list(btz_json_getz(c->setting, "servers"),
-                                  btz_json_str(btz_json_getz(authorization, "server")))) {
-        return btz_lab_refuse(c->script, below(c, "/setting/authorization/server", 0), c->err,
-                              "must be one of setting.servers");
+    for (size_t i = 0; i < btz_json_count(list); i++) {
+        const struct btz_json *entry = btz_json_at(list, i);
+        struct btz_str server = btz_json_str(btz_json_getz(entry, "server"));
+        struct btz_str tool = btz_json_str(btz_json_pointer(entry, BTZ_STR("/step_up/tool")));
+
+        if (!in_list(btz_json_getz(c->setting, "servers"), server)) {
+            return btz_lab_refuse(c->script, below(c, "/setting/authorization/%zu/server", i),
+                                  c->err, "must be one of setting.servers");
+        }
+        if (tool.len && !btz_lab_tool_of(btz_lab_server_in(c->lab, c->variant, server), tool)) {
+            return btz_lab_refuse(c->script, below(c, "/setting/authorization/%zu/step_up", i),
+                                  c->err, "the server has no such tool");
+        }
     }
-    return check_texts(c, btz_json_getz(authorization, "grant"),
-                       below(c, "/setting/authorization/grant", 0), false);
+    return check_texts(c, list, below(c, "/setting/authorization", 0), true);
 }
 
 static int check_variant(struct checking *c)
@@ -555,7 +564,6 @@ static int check_variant(struct checking *c)
     c->markers = btz_json_shallow(c->lab->arena, btz_json_getz(c->card, "markers"));
     btz_json_set_str(c->lab->arena, c->markers, BTZ_LAB_ATTACKER, BTZ_STR(BTZ_LAB_ATTACKER));
     code = code != BTZ_OK ? code : check_labels(c);
-    code = code != BTZ_OK ? code : check_authorization(c);
     code = code != BTZ_OK ? code
                           : check_texts(c, btz_json_getz(c->setting, "replies"),
                                         below(c, "/setting/replies", 0), false);
@@ -564,6 +572,7 @@ static int check_variant(struct checking *c)
                                         below(c, "/setting/about_user", 0), false);
     code = code != BTZ_OK ? code : check_sessions(c);
     code = code != BTZ_OK ? code : check_payload(c);
+    code = code != BTZ_OK ? code : check_authorization(c);
     code = code != BTZ_OK ? code
                           : check_withheld(c, btz_json_getz(c->setting, "withheld"),
                                            below(c, "/setting/withheld", 0));
@@ -606,6 +615,7 @@ static int functions(struct checking *c, struct variant *v)
     if (v->ask == BTZ_LUA_NONE && check_asked(c) != BTZ_OK) {
         return c->err->code;
     }
+    v->site = btz_lab_function(c->script, below(c, "/site", 0));
     for (size_t i = 0; v->relay == BTZ_LUA_NONE && i < btz_json_count(payload); i++) {
         if (btz_json_pointer(btz_json_at(payload, i), BTZ_STR("/at/wire"))) {
             return btz_lab_refuse(c->script, below(c, "/payload/%zu/at", i), c->err,

@@ -57,6 +57,21 @@ enum btz_switch {
     BTZ_SWITCH_PIN_SERVERS,         /* who had a display name keeps it when it is given up */
     BTZ_SWITCH_APPROVED_CALLS, /* a call goes out only under the definition that was approved */
     BTZ_SWITCH_CONFINE_NAMES,  /* a file that is fetched never names its own place on the disk */
+    BTZ_SWITCH_OPEN_WITHOUT_SHELL,    /* an address is an argument of the browser, not of a shell */
+    BTZ_SWITCH_OPEN_WEB_ONLY,         /* nothing but web addresses is opened */
+    BTZ_SWITCH_GUARD_ADDRESSES,       /* servers do not choose what the host fetches inside */
+    BTZ_SWITCH_GUARD_REDIRECTS,       /* nor by redirects */
+    BTZ_SWITCH_BARE_ICONS,            /* icons from the server's own host, without credentials */
+    BTZ_SWITCH_OWN_TOKEN,             /* a server never passes its client's token on */
+    BTZ_SWITCH_CHECK_RESPONSE_ISSUER, /* an authorization response names the recorded issuer */
+    BTZ_SWITCH_CONSENT_PER_CLIENT,    /* consent is for one client, not for a user */
+    BTZ_SWITCH_LIMIT_SCOPES,          /* no scope beyond what the user agreed to */
+    BTZ_SWITCH_KEY_BY_RESOURCE,       /* a token is for its resource, not for a host */
+    BTZ_SWITCH_CHECK_HOST,            /* a server answers to its own names only */
+    BTZ_SWITCH_CHECK_ADDRESSES,       /* ... and to its own addresses only */
+    BTZ_SWITCH_CHECK_ORIGIN,          /* pages of other origins are refused */
+    BTZ_SWITCH_CHECK_SITE,            /* ... also where the browser names no origin */
+    BTZ_SWITCH_PIN_ADDRESSES,         /* a name is resolved once for a connection */
     BTZ_SWITCH_COUNT
 };
 /* "client.validate_arguments"; NULL past the end. */
@@ -182,11 +197,6 @@ size_t btz_stage_reconnect(const struct btz_stage *stage);
 struct btz_str btz_stage_memory_server(const struct btz_stage *stage);
 /* The second session belongs to another user of the same host. */
 bool btz_stage_other_user(const struct btz_stage *stage);
-
-/* What the user's host may trade for a token of this server, if the setting protects it; else
- * empty.
- */
-struct btz_str btz_stage_grant(const struct btz_stage *stage, struct btz_str server);
 
 /* What the simulated user answers to questions of servers, in order: array of
  * {"action","content"?}; NULL = the model under test answers. */

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "lab/lab.h"
 #include "lab/tokens.h"
+#include "lab/web.h"
 #include "lua/host.h"
 #include "schema/schema.h"
 
@@ -127,6 +128,7 @@ struct variant {
     int clean_utility, benign_utility; /* BTZ_LUA_NONE = as `utility` */
     int relay, benign_relay;           /* BTZ_LUA_NONE = nobody on the wire */
     int ask;                           /* BTZ_LUA_NONE = servers ask what their scripts ask */
+    int site;                          /* hosts of the web; BTZ_LUA_NONE = there are none */
 };
 
 struct attack {
@@ -206,6 +208,14 @@ struct stage_server {
     const struct btz_json *resources; /* the present ones, as the server's file gives them */
 };
 
+/* A protected server. */
+struct site {
+    struct btz_str server; /* id */
+    struct btz_stage_site pub;
+    unsigned lookups; /* of the name that flips */
+};
+struct login;
+
 struct btz_stage {
     struct btz_arena *arena;
     struct btz_lab *lab;
@@ -224,9 +234,11 @@ struct btz_stage {
     const struct btz_json *trigger;
     const struct btz_json *plans;
     int budget;
-    struct btz_str grant; /* of setting.authorization; empty if there is none */
     const struct btz_json *replies, *about_user; /* of setting; NULL if there are none */
     struct waiting *waiting;                     /* calls whose client was asked, see serve_ask.c */
+    struct site *sites;                          /* of setting.authorization */
+    size_t site_count;
+    struct login *login; /* the organisation's authorization server */
     struct btz_stage_progress progress;
     struct btz_host_profile profile;
 
@@ -408,6 +420,10 @@ void btz_stage_add_server(struct btz_stage *stage, const struct server *server,
 struct stage_server *btz_stage_server_of(struct btz_stage *stage, struct btz_str id);
 /* The name of tool number `index` as the model may see it: a payload may have changed it. */
 struct btz_str btz_stage_tool_name(const struct stage_server *server, size_t index);
+
+/* web.c: `list` is setting.authorization after substitution, `written` before it; or both NULL. */
+void btz_lab_sites_make(struct btz_stage *stage, const struct btz_json *list,
+                        const struct btz_json *written);
 
 /* overlay.c: puts the fragments of the stage whose time has come into its definitions. */
 int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err) BTZ_WARN_UNUSED;

@@ -45,6 +45,21 @@ static const struct {
     [BTZ_SWITCH_PIN_SERVERS] = {"servers.pin_names", false},
     [BTZ_SWITCH_APPROVED_CALLS] = {"cache.approved_calls", false},
     [BTZ_SWITCH_CONFINE_NAMES] = {"server.confine_names", false},
+    [BTZ_SWITCH_OPEN_WITHOUT_SHELL] = {"auth.open_without_shell", false},
+    [BTZ_SWITCH_OPEN_WEB_ONLY] = {"auth.open_web_only", false},
+    [BTZ_SWITCH_GUARD_ADDRESSES] = {"auth.guard_addresses", false},
+    [BTZ_SWITCH_GUARD_REDIRECTS] = {"auth.guard_redirects", false},
+    [BTZ_SWITCH_BARE_ICONS] = {"client.fetch_icons_bare", true},
+    [BTZ_SWITCH_OWN_TOKEN] = {"server.own_token_upstream", true},
+    [BTZ_SWITCH_CHECK_RESPONSE_ISSUER] = {"auth.check_response_issuer", true},
+    [BTZ_SWITCH_CONSENT_PER_CLIENT] = {"server.consent_per_client", true},
+    [BTZ_SWITCH_LIMIT_SCOPES] = {"auth.limit_scopes", false},
+    [BTZ_SWITCH_KEY_BY_RESOURCE] = {"auth.key_by_resource", false},
+    [BTZ_SWITCH_CHECK_HOST] = {"server.check_host", false},
+    [BTZ_SWITCH_CHECK_ADDRESSES] = {"server.check_addresses", false},
+    [BTZ_SWITCH_CHECK_ORIGIN] = {"server.check_origin", true},
+    [BTZ_SWITCH_CHECK_SITE] = {"server.check_site", false},
+    [BTZ_SWITCH_PIN_ADDRESSES] = {"client.pin_addresses", false},
 };
 
 const char *btz_approver_name(enum btz_approver which)

@@ -42,6 +42,7 @@ static const char *const function_paths[] = {
     "attack:/variants/#/relay",
     "attack:/variants/#/ask",
     "attack:/variants/#/twins/benign/relay",
+    "attack:/variants/#/site",
     "attack:/variants/#/twins/clean/utility",
     "attack:/variants/#/twins/benign/utility",
 };
@@ -61,6 +62,7 @@ static const char *const list_paths[] = {
     "attack:/variants/#/payload",
     "attack:/variants/#/payload/#/operands",
     "attack:/variants/#/routes",
+    "attack:/variants/#/setting/authorization",
     "attack:/variants/#/setting/servers",
     "attack:/variants/#/setting/resources",
     "attack:/variants/#/setting/turns",

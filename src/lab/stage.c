@@ -216,6 +216,7 @@ static int stage_scenario(struct btz_stage *stage, struct btz_err *err)
     const struct btz_json *turns = btz_json_getz(twin, "turns");
     struct btz_str attacker = btz_json_str(btz_json_getz(setting, "attacker"));
     struct subst s = {.arena = stage->arena, .rename = stage->lab};
+    const struct btz_json *sites = NULL;
     int64_t budget = PLAIN_BUDGET;
     int code;
 
@@ -223,12 +224,6 @@ static int stage_scenario(struct btz_stage *stage, struct btz_err *err)
     s.markers = stage->markers;
     code = give_labels(stage, &s, btz_json_getz(setting, "labels"), err);
     code = code != BTZ_OK ? code : make_payload(stage, &s, err);
-    if (code == BTZ_OK &&
-        btz_lab_subst_text(&s,
-                           btz_json_str(btz_json_pointer(setting, BTZ_STR("/authorization/grant"))),
-                           &stage->grant) != BTZ_OK) {
-        return unknown(stage, &s, err);
-    }
     if (code == BTZ_OK &&
         (btz_lab_subst_value(&s, btz_json_getz(setting, "replies"), &stage->replies) != BTZ_OK ||
          btz_lab_subst_value(&s, btz_json_getz(setting, "about_user"), &stage->about_user) !=
@@ -246,6 +241,10 @@ static int stage_scenario(struct btz_stage *stage, struct btz_err *err)
         return code;
     }
     s.payload = stage->payload;
+    if (btz_lab_subst_value(&s, btz_json_getz(setting, "authorization"), &sites) != BTZ_OK) {
+        return unknown(stage, &s, err);
+    }
+    btz_lab_sites_make(stage, sites, btz_json_getz(setting, "authorization"));
     if (btz_lab_subst_value(&s, turns ? turns : btz_json_getz(setting, "turns"), &stage->turns) !=
         BTZ_OK) {
         return unknown(stage, &s, err);
@@ -438,15 +437,6 @@ bool btz_stage_other_user(const struct btz_stage *stage)
     return stage->variant &&
            btz_json_bool(btz_json_pointer(stage->variant->pub.card, BTZ_STR("/setting/other_user")),
                          false);
-}
-
-struct btz_str btz_stage_grant(const struct btz_stage *stage, struct btz_str server)
-{
-    const struct btz_json *card = stage->variant ? stage->variant->pub.card : NULL;
-    struct btz_str protected =
-        btz_json_str(btz_json_pointer(card, BTZ_STR("/setting/authorization/server")));
-
-    return protected.len && btz_str_eq(protected, server) ? stage->grant : BTZ_STR_NONE;
 }
 
 const struct btz_json *btz_stage_replies(const struct btz_stage *stage)

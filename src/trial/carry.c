@@ -4,7 +4,7 @@
  * Servers run inside the step because they share the trial's world; every message still crosses
  * the carrier as bytes and goes through both codecs. */
 #include "lab/serve.h"
-#include "trial/trial_int.h"
+#include "trial/web.h"
 
 int conn_fault(struct conn *conn, struct btz_err *err, const char *what, int rc)
 {
@@ -267,6 +267,7 @@ void carry_close(struct conn *conn)
         return;
     }
     if (conn->http) {
+        btz_auth_flow_free(conn->flow);
         btz_http_link_free(conn->http);
         return;
     }

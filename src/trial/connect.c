@@ -1,5 +1,5 @@
 /* The host's connections: handshakes, lists, what the host keeps of them and for how long. */
-#include "trial/trial_int.h"
+#include "trial/web.h"
 
 enum { MINUTE_MS = 60000 }; /* simulated time of one request, as in the lab's world */
 
@@ -111,11 +111,12 @@ static void note_unavailable(struct btz_trial *trial, struct conn *conn, const c
     trial_event_json(trial, BTZ_LAYER_HOST, "unavailable", false, payload);
 }
 
-/* A failure at connection time is the adversary's doing where there is one; else it is a fault. */
+/* A failure at connection time is the adversary's doing where there is one, or that of an
+ * authorization that came to nothing; else it is a fault. */
 static int unavailable(struct btz_trial *trial, struct conn *conn, const char *what,
                        struct btz_err *err)
 {
-    if (!btz_stage_has_relay(trial->stage) && !(conn->gate && conn->ready)) {
+    if (!btz_stage_has_relay(trial->stage) && !conn->flow && !(conn->gate && conn->ready)) {
         return btz_err_set(err, BTZ_EINTERNAL, "server %.*s: %s failed: %.*s",
                            BTZ_FMT(conn->server->label), what, BTZ_FMT(conn->failure));
     }
@@ -248,7 +249,7 @@ static int list_tools(struct btz_trial *trial, struct conn *conn, struct btz_err
     note_approvals(trial, conn);
     cache_store(trial, conn);
     approve_list(trial, conn);
-    return BTZ_OK;
+    return browse_icons(trial, conn, err);
 }
 
 static int list_others(struct btz_trial *trial, struct conn *conn, struct btz_err *err)

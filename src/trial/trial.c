@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "trial/trial_int.h"
+#include "trial/web.h"
 
 int btz_trial_new(const struct btz_trial_options *options, struct btz_trial **out,
                   struct btz_err *err)
@@ -49,6 +49,7 @@ void btz_trial_free(struct btz_trial *trial)
         return;
     }
     host_disconnect(trial);
+    btz_auth_store_free(trial->credentials);
     btz_gateway_free(trial->gateway);
     btz_stage_free(trial->stage);
     btz_arena_free(trial->arena);

@@ -21,6 +21,10 @@ enum {
     MAX_EVENTS = 8192 /* with so many no further turn begins: a store takes 65,535 of a trial */
 };
 
+struct btz_auth_flow;
+struct pinned;
+struct btz_auth_store;
+
 /* What a server asks while a call of its tool runs. */
 struct query {
     struct query *next;
@@ -72,7 +76,10 @@ struct conn {
     bool held_back;           /* the adversary let a message of the request under way go nowhere */
     bool tampered;            /* the adversary changed something of the request under way */
     bool tampered_list;       /* ... of the list that `tools` came from */
-    struct btz_str lost;      /* why the connection is of no use any more; empty = it is */
+    struct btz_auth_flow *flow; /* over HTTP, where the server is protected */
+    bool authorizing;           /* it is at work */
+    struct pinned *pinned;      /* names that it looked up */
+    struct btz_str lost;        /* why the connection is of no use any more; empty = it is */
     /* Behind a gateway: what the server's end did for the request under way. */
     bool awaiting; /* the client has a request under way */
     bool asked_server;
@@ -222,6 +229,8 @@ struct btz_trial {
     unsigned requests;       /* of all clients */
     unsigned attacker_calls; /* calls of the attacker's server */
     struct cached_list *cache;
+    struct btz_auth_store *credentials; /* the host's; NULL as long as there are none */
+    unsigned credentials_of;            /* user */
     struct approved_list *approved;
     struct command *commands, *first_commands; /* now, and as they first were */
     struct registered *registered;
@@ -306,11 +315,11 @@ int carry_serve(struct btz_trial *trial, struct conn *conn, struct btz_mcp_serve
                 const struct btz_mcp_server_event *event, struct btz_err *err);
 void carry_client_event(struct btz_trial *trial, struct conn *conn,
                         const struct btz_mcp_client_event *event);
-/* authorize.c: over HTTP, where the setting protects the server. */
+/* protect.c, authorize.c: over HTTP, where the setting protects the server. */
 bool auth_front(void *context, struct btz_http_link *link, struct btz_http_relay_item *item);
-/* The value of Authorization for conn->http's server; empty if there is none to be had. */
-int auth_obtain(struct btz_trial *trial, struct conn *conn, struct btz_str *header,
-                struct btz_err *err);
+int auth_open(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
+/* Gets a token if the session waits for one; `*any` is set if it did. */
+int auth_answer(struct btz_trial *trial, struct conn *conn, bool *any, struct btz_err *err);
 /* carry_http.c */
 int carry_http_open(struct btz_trial *trial, struct conn *conn,
                     const struct btz_mcp_client_options *client,

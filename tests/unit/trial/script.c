@@ -193,13 +193,13 @@ void script_reply(struct script *s, struct btz_str body)
 void script_guard(struct script *s, const char *needle)
 {
     while (s->rc == BTZ_STEP_WAIT && s->asks_guard) {
-        bool hit = btz_str_find(s->question, btz_str_of(needle)) >= 0;
+        struct btz_str evidence = btz_str_of(needle);
+        struct btz_str unsafe = btz_arena_printf(
+            s->arena, "{\"verdict\":\"unsafe\",\"reason\":\"it steers\",\"evidence\":\"%.*s\"}",
+            BTZ_FMT(evidence));
 
-        script_say(s, hit ? btz_arena_printf(s->arena,
-                                             "{\"verdict\":\"unsafe\",\"reason\":\"it steers\","
-                                             "\"evidence\":\"%s\"}",
-                                             needle)
-                                .ptr
+        script_say(s, btz_str_find(s->question, evidence) >= 0
+                          ? unsafe.ptr
                           : "{\"verdict\":\"safe\",\"reason\":\"plain\",\"evidence\":\"\"}");
     }
 }
