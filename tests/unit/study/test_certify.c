@@ -14,8 +14,9 @@
 #include "bench.h"
 #include "study/certify.h"
 
-/* The checks of one attack's scenarios, and the cross matrix of all. */
-static struct btz_checks certify(struct btz_lab *lab, const char *attack)
+/* The checks of one attack's scenarios; with `all` the cross matrix of all, too, which takes long.
+ */
+static struct btz_checks certify(struct btz_lab *lab, const char *attack, bool all)
 {
     struct btz_checks checks = {.arena = btz_arena_new()};
 
@@ -25,7 +26,9 @@ static struct btz_checks certify(struct btz_lab *lab, const char *attack)
         if (btz_str_is(s->attack, attack)) {
             btz_certify_scenario(lab, s, &checks);
         }
-        btz_certify_cross(lab, s, &checks);
+        if (all || btz_str_is(s->attack, attack)) {
+            btz_certify_cross(lab, s, &checks);
+        }
     }
     return checks;
 }
@@ -113,7 +116,7 @@ static void below_passes(void **state)
 {
     static const char *const packs[] = {"below", NULL};
     struct btz_lab *lab = bench_lab(packs, 0);
-    struct btz_checks checks = certify(lab, "default-outside-enum");
+    struct btz_checks checks = certify(lab, "default-outside-enum", false);
 
     (void)state;
     assert_all_pass(&checks);
@@ -239,7 +242,8 @@ static void broken_packs_fail(void **state)
         struct btz_arena *arena = btz_arena_new();
         const char *packs[] = {btz_arena_printf(arena, "broken/%s", broken[i].pack).ptr, NULL};
         struct btz_lab *lab = bench_lab(packs, 0);
-        struct btz_checks checks = certify(lab, broken[i].attack);
+        struct btz_checks checks = certify(
+            lab, broken[i].attack, btz_str_starts(btz_str_of(broken[i].rule), BTZ_STR("4")));
         bool told = false;
 
         for (size_t c = 0; c < checks.count; c++) {
