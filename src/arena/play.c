@@ -266,6 +266,7 @@ void btz_play_serve(struct btz_play *play, size_t server, struct btz_mcp_server 
 {
     const struct btz_json *result = NULL;
     struct btz_json *note = NULL;
+    struct btz_mcp_server_event asked = *event; /* other people's agents are asked nothing so far */
     struct btz_err err = {0};
     int64_t id = 0;
     int rc;
@@ -287,7 +288,8 @@ void btz_play_serve(struct btz_play *play, size_t server, struct btz_mcp_server 
     note = record_request(play, server, event, &id);
     play->calls += event->kind == BTZ_MCP_SERVER_CALL ? 1 : 0;
     /* The machine may let go of the event's texts with the reply: what is needed later is taken. */
-    rc = btz_stage_serve(play->stage, server, machine, event, (uint64_t)id, &result, &err);
+    asked.client_capabilities = NULL;
+    rc = btz_stage_serve(play->stage, server, machine, &asked, (uint64_t)id, &result, &err);
     take_journal(play);
     if (play->options.scenario) {
         struct btz_mcp_server_event kept = *event;

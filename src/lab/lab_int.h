@@ -50,6 +50,7 @@ struct tool {
     const struct btz_json *definition; /* MCP shape, names as the model may see them */
     int handler;
     bool unchecked; /* the server takes arguments as they come: a weakness of that server */
+    bool asks;      /* its handler may ask the client */
     struct btz_schema *input;
     struct btz_schema *output; /* NULL if there is none */
 };
@@ -127,6 +128,7 @@ struct variant {
     int clean_utility, benign_utility; /* BTZ_LUA_NONE = as `utility` */
     int relay, benign_relay;           /* BTZ_LUA_NONE = nobody on the wire */
     int site;                          /* hosts of the web; BTZ_LUA_NONE = there are none */
+    int ask;                           /* BTZ_LUA_NONE = servers ask what their scripts ask */
 };
 
 struct attack {
@@ -226,15 +228,17 @@ struct btz_stage {
     const struct btz_json *resource_uris; /* present ones; NULL = all */
     const struct btz_json *markers;
     const struct btz_json *payload; /* fragment id -> text */
-    struct btz_fragment *fragments;
-    size_t fragment_count;
+    struct btz_fragment *fragments; /* behind those that count: those not meant for the model */
+    size_t fragment_count, unseen_count;
     const struct btz_json *turns;
     const struct btz_json *trigger;
     const struct btz_json *plans;
     int budget;
     struct site *sites; /* of setting.authorization */
     size_t site_count;
-    struct login *login; /* the organisation's authorization server */
+    struct login *login;                         /* the organisation's authorization server */
+    const struct btz_json *replies, *about_user; /* of setting; NULL if there are none */
+    struct waiting *waiting;                     /* calls whose client was asked, see serve_ask.c */
     struct btz_stage_progress progress;
     struct btz_host_profile profile;
 
@@ -266,8 +270,11 @@ struct run {
     struct btz_str tool;
     struct btz_str prompt;
     uint64_t event;
-    struct btz_rng random; /* r */
-    const char *failed;    /* message of fail(), in the stage's arena */
+    struct btz_rng random;               /* r */
+    const char *failed;                  /* message of fail(), in the stage's arena */
+    struct btz_stage_dialogue *dialogue; /* with the client; NULL = nobody can be asked */
+    bool may_ask;
+    size_t asked; /* questions that this run has its answers to */
 };
 
 extern const struct btz_lua_budget btz_lab_load_budget, btz_lab_call_budget, btz_lab_judge_budget;

@@ -188,7 +188,7 @@ static bool is_due(const struct btz_stage *stage, const struct btz_json *card)
 
 bool btz_stage_is_early(const struct btz_stage *stage)
 {
-    for (size_t i = 0; i < stage->fragment_count; i++) {
+    for (size_t i = 0; i < stage->fragment_count + stage->unseen_count; i++) {
         if (!is_due(stage, card_of(stage, &stage->fragments[i]))) {
             return true;
         }
@@ -230,7 +230,7 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
     int code;
 
     stage->progress = progress;
-    for (size_t i = 0; i < stage->fragment_count; i++) {
+    for (size_t i = 0; i < stage->fragment_count + stage->unseen_count; i++) {
         later = later || btz_json_getz(card_of(stage, &stage->fragments[i]), "since");
     }
     *changed = false;
@@ -261,7 +261,7 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
 
 int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err)
 {
-    for (size_t i = 0; i < stage->fragment_count; i++) {
+    for (size_t i = 0; i < stage->fragment_count + stage->unseen_count; i++) {
         const struct btz_json *card = card_of(stage, &stage->fragments[i]);
         struct btz_fragment written = stage->fragments[i];
         const struct btz_fragment *fragment = &written; /* its address by the names as written */

@@ -40,6 +40,7 @@ static const char *const function_paths[] = {
     "attack:/variants/#/utility",
     "attack:/variants/#/oracle",
     "attack:/variants/#/relay",
+    "attack:/variants/#/ask",
     "attack:/variants/#/twins/benign/relay",
     "attack:/variants/#/site",
     "attack:/variants/#/twins/clean/utility",
@@ -65,6 +66,7 @@ static const char *const list_paths[] = {
     "attack:/variants/#/setting/servers",
     "attack:/variants/#/setting/resources",
     "attack:/variants/#/setting/turns",
+    "attack:/variants/#/setting/replies",
     "attack:/variants/#/twins/clean/turns",
     "attack:/variants/#/twins/benign/turns",
 };

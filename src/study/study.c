@@ -150,7 +150,8 @@ int btz_study_new(const struct btz_study_options *options, struct btz_study **ou
 
     if (rc == BTZ_OK && btz_host_profile_named(options->host_profile, &study->profile) != BTZ_OK) {
         rc = btz_err_set(err, BTZ_EUSAGE,
-                         "there is no host profile \"%.*s\"; profiles: naive, spec, hardened",
+                         "there is no host profile \"%.*s\"; profiles: naive, spec, hardened, "
+                         "each also with an approver, such as naive+ask-each",
                          BTZ_FMT(options->host_profile));
     }
     if (rc == BTZ_OK) {

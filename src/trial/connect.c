@@ -35,6 +35,20 @@ static void name_failure(struct conn *conn)
     }
 }
 
+int conn_go_on(struct btz_trial *trial, struct conn *conn, const char *what, struct btz_err *err)
+{
+    int rc = query_settle(trial, conn, err);
+
+    if (rc == BTZ_EAGAIN) {
+        return rc; /* the model is asked first */
+    }
+    if (rc == BTZ_OK && !conn->answered) {
+        rc = unanswered(trial, conn, what, err);
+    }
+    name_failure(conn);
+    return rc;
+}
+
 int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int made,
                struct btz_err *err)
 {
@@ -48,6 +62,8 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
     conn->failure = BTZ_STR_NONE;
     conn->fault = BTZ_MCP_FAULT_NONE;
     conn->tampered = conn->held_back = false;
+    conn->queries = NULL;
+    conn->inputs = NULL;
     conn->served = NULL;
     conn->asked_server = false;
     conn->got_arguments = NULL;
@@ -55,8 +71,8 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
     conn->awaiting = true;
     rc = made == BTZ_OK ? carry_settle(trial, conn, err) : BTZ_OK;
     conn->awaiting = false;
-    if (rc == BTZ_OK && !conn->answered) {
-        rc = unanswered(trial, conn, what, err);
+    if (rc == BTZ_OK) {
+        return conn_go_on(trial, conn, what, err);
     }
     name_failure(conn);
     return rc;

@@ -155,40 +155,17 @@ static bool denied(const struct btz_trial *trial, const struct shown_tool *tool)
            btz_str_eq(trial->options.deny_server, tool->conn->server->id);
 }
 
-int host_call(struct btz_trial *trial, const struct shown_tool *tool,
-              const struct btz_json *arguments, struct btz_str *text, struct btz_err *err)
+/* The answer to a call: host rules about results, what the model gets, and the record. */
+static void take_result(struct btz_trial *trial, const struct shown_tool *tool, int64_t call,
+                        struct btz_str *text)
 {
     struct conn *conn = tool->conn;
     struct btz_str why = BTZ_STR_NONE;
     struct btz_str raw;
     struct btz_json *note;
     bool withheld;
-    int64_t call;
-    int rc;
 
-    arguments = apply_defaults(trial, tool, arguments);
-    call = record_call(trial, tool, arguments);
-    trial_trigger(trial, "call", conn->server->id, tool->tool);
-    if (denied(trial, tool)) {
-        why = BTZ_STR("a rule of the host blocks this call");
-    }
-    if (!why.len && !approve_call(trial, tool, call)) {
-        why = BTZ_STR("its definition is not the one that was approved");
-    }
-    if (why.len || !arguments_are_valid(trial, tool, arguments, &why)) {
-        trial->blocked_by_client = true;
-        *text = btz_arena_printf(trial->arena, "Error: call not made: %.*s", BTZ_FMT(why));
-        note = record_result(trial, tool, call, NULL, true, *text);
-        btz_json_set_bool(trial->arena, note, "made", false);
-        return BTZ_OK;
-    }
-    conn->call_event = (uint64_t)call;
-    rc = conn_await(trial, conn, "tools/call",
-                    btz_mcp_client_call_tool(conn->client, tool->tool, arguments, &conn->request),
-                    err);
-    if (rc != BTZ_OK) {
-        return rc;
-    }
+    trial->side.tool = NULL;
     if (!conn->answer) {
         *text = btz_arena_printf(trial->arena, "Error: %.*s", BTZ_FMT(conn->failure));
     } else if (!result_is_valid(trial, tool, conn->answer, &why)) {
@@ -197,7 +174,7 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
     } else {
         *text = render_result(trial, conn, conn->answer);
     }
-    gate_answered(trial, conn, BTZ_GUARD_RESULT, tool->tool, arguments);
+    gate_answered(trial, conn, BTZ_GUARD_RESULT, tool->tool, trial->side.arguments);
     withheld = !why.len && defend_answer(trial, BTZ_GUARD_RESULT, conn, tool->tool, text);
     note =
         record_result(trial, tool, call, why.len ? NULL : conn->answer, why.len || withheld, *text);
@@ -207,7 +184,56 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
     if (!ask_settles(trial, note, SOURCE_RESULT, raw)) {
         observe_text(trial, SOURCE_RESULT, conn->server->id, tool->tool, raw, *text);
     }
-    return BTZ_OK;
+}
+
+int host_call(struct btz_trial *trial, const struct shown_tool *tool,
+              const struct btz_json *arguments, struct btz_str *text, struct btz_err *err)
+{
+    struct conn *conn = tool->conn;
+    struct btz_str why = BTZ_STR_NONE;
+    int64_t call;
+    int rc;
+
+    trial->side.tool = NULL;
+    arguments = apply_defaults(trial, tool, arguments);
+    call = record_call(trial, tool, arguments);
+    trial_trigger(trial, "call", conn->server->id, tool->tool);
+    if (denied(trial, tool)) {
+        why = BTZ_STR("a rule of the host blocks this call");
+    }
+    if (!why.len && !approve_call(trial, tool, call)) {
+        why = BTZ_STR("its definition is not the one that was approved");
+    }
+    if (why.len || !arguments_are_valid(trial, tool, arguments, &why) ||
+        !consent_call(trial, tool, arguments, &why)) {
+        trial->blocked_by_client = true;
+        *text = btz_arena_printf(trial->arena, "Error: call not made: %.*s", BTZ_FMT(why));
+        btz_json_set_bool(trial->arena, record_result(trial, tool, call, NULL, true, *text), "made",
+                          false);
+        return BTZ_OK;
+    }
+    conn->call_event = (uint64_t)call;
+    trial->side.tool = tool;
+    trial->side.call = call;
+    trial->side.arguments = arguments;
+    rc = conn_await(trial, conn, "tools/call",
+                    btz_mcp_client_call_tool(conn->client, tool->tool, arguments, &conn->request),
+                    err);
+    if (rc == BTZ_OK) {
+        take_result(trial, tool, call, text);
+    }
+    return rc;
+}
+
+int host_call_on(struct btz_trial *trial, struct btz_str *text, struct btz_err *err)
+{
+    const struct shown_tool *tool = trial->side.tool;
+    int rc = conn_go_on(trial, tool->conn, "tools/call", err);
+
+    if (rc == BTZ_OK) {
+        take_result(trial, tool, trial->side.call, text);
+    }
+    return rc;
 }
 
 /* Who answers for an address: the server that gave the link, else the one that lists it. */

@@ -109,7 +109,20 @@ static void take_need(struct script *s)
     for (size_t i = 0; i < need->part_count; i++) {
         parts[i] = btz_arena_dup(s->arena, need->parts[i]);
     }
-    if (s->opens) {
+    if (s->aside) {
+        assert_text(parts[BTZ_LLM_PART_TOOLS], "[]");
+        if (!s->beside) {
+            s->main = s->before;
+            s->main_count = s->before_count;
+        }
+    } else if (s->beside) {
+        s->before = s->main;
+        s->before_count = s->main_count;
+    }
+    s->beside = s->aside;
+    if (s->aside) {
+        s->aside = false;
+    } else if (s->opens) {
         check_opening(s, parts, need->part_count);
     } else if (s->asked) {
         check_going_on(s, parts, need->part_count);
