@@ -318,8 +318,8 @@ int btz_lab_address_check(struct btz_lab *lab, const struct variant *variant, st
     if (given != 1) {
         return btz_lab_refuse(script, path, err,
                               "an address has exactly one of tool, result, resource, prompt, "
-                              "instructions, label, sampling, elicitation, wire, site (each "
-                              "with server) or turn");
+                              "instructions, label, sampling, elicitation, wire, site (each with "
+                              "server) or turn");
     }
     if (btz_json_int64(btz_json_getz(at, "turn"), &turn)) {
         if (id.len > 0 || (size_t)turn > btz_json_count(btz_json_getz(setting, "turns"))) {

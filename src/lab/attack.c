@@ -611,11 +611,11 @@ static int functions(struct checking *c, struct variant *v)
     v->benign_utility = btz_lab_function(c->script, below(c, "/twins/benign/utility", 0));
     v->relay = btz_lab_function(c->script, below(c, "/relay", 0));
     v->benign_relay = btz_lab_function(c->script, below(c, "/twins/benign/relay", 0));
-    v->site = btz_lab_function(c->script, below(c, "/site", 0));
     v->ask = btz_lab_function(c->script, below(c, "/ask", 0));
     if (v->ask == BTZ_LUA_NONE && check_asked(c) != BTZ_OK) {
         return c->err->code;
     }
+    v->site = btz_lab_function(c->script, below(c, "/site", 0));
     for (size_t i = 0; v->relay == BTZ_LUA_NONE && i < btz_json_count(payload); i++) {
         if (btz_json_pointer(btz_json_at(payload, i), BTZ_STR("/at/wire"))) {
             return btz_lab_refuse(c->script, below(c, "/payload/%zu/at", i), c->err,

@@ -127,8 +127,8 @@ struct variant {
     int seed, utility, oracle;
     int clean_utility, benign_utility; /* BTZ_LUA_NONE = as `utility` */
     int relay, benign_relay;           /* BTZ_LUA_NONE = nobody on the wire */
-    int site;                          /* hosts of the web; BTZ_LUA_NONE = there are none */
     int ask;                           /* BTZ_LUA_NONE = servers ask what their scripts ask */
+    int site;                          /* hosts of the web; BTZ_LUA_NONE = there are none */
 };
 
 struct attack {
@@ -234,11 +234,11 @@ struct btz_stage {
     const struct btz_json *trigger;
     const struct btz_json *plans;
     int budget;
-    struct site *sites; /* of setting.authorization */
-    size_t site_count;
-    struct login *login;                         /* the organisation's authorization server */
     const struct btz_json *replies, *about_user; /* of setting; NULL if there are none */
     struct waiting *waiting;                     /* calls whose client was asked, see serve_ask.c */
+    struct site *sites;                          /* of setting.authorization */
+    size_t site_count;
+    struct login *login; /* the organisation's authorization server */
     struct btz_stage_progress progress;
     struct btz_host_profile profile;
 

@@ -59,10 +59,11 @@ test('lists have the shapes of the command line contract', async () => {
   };
   assert.deepEqual(resources.map((r) => r.uri).sort(), servers.map((s) => uris[s.id]).filter(Boolean).sort());
   assert.deepEqual(attacks.map((a) => a.id).sort(), ['configuration-drift', 'confused-agent-misuse', 'consent-fatigue',
-    'credential-confusion', 'data-exfiltration', 'direct-prompt-injection', 'elicitation-phishing', 'full-schema-poisoning',
-    'indirect-prompt-injection', 'mcp-rebinding', 'memory-poisoning', 'mitm-tamper', 'protocol-downgrade', 'sampling-abuse',
-    'sandbox-escape', 'schema-inconsistency', 'server-name-squatting', 'slash-command-overlap', 'tool-name-squatting',
-    'tool-poisoning', 'tool-shadowing', 'vulnerable-client', 'vulnerable-server']);
+    'credential-confusion', 'data-exfiltration', 'direct-prompt-injection', 'elicitation-phishing',
+    'full-schema-poisoning', 'indirect-prompt-injection', 'mcp-rebinding', 'memory-poisoning', 'mitm-tamper',
+    'protocol-downgrade', 'sampling-abuse', 'sandbox-escape', 'schema-inconsistency', 'server-name-squatting',
+    'slash-command-overlap', 'tool-name-squatting', 'tool-poisoning', 'tool-shadowing', 'vulnerable-client',
+    'vulnerable-server']);
   for (const attack of attacks) {
     assert.deepEqual(Object.keys(attack), ['id', 'surface', 'boundary', 'oracle', 'variants', 'owasp', 'atlas', 'cwe']);
     assert.equal(attack.variants, 5);
