@@ -271,6 +271,11 @@ static const char *check_below(const struct server *server, struct btz_arena *ar
                    ? NULL
                    : "the server has no such tool to give a result";
     }
+    if (btz_json_getz(at, "handler")) {
+        return btz_lab_tool_of(server, btz_json_str(btz_json_getz(at, "handler")))
+                   ? NULL
+                   : "the server has no such tool whose handler could change";
+    }
     if (btz_json_getz(at, "resource")) {
         return check_resource(server, arena, fragment, setting);
     }
@@ -293,8 +298,8 @@ int btz_lab_address_check(struct btz_lab *lab, const struct variant *variant, st
     const struct btz_json *setting = btz_json_getz(variant->pub.card, "setting");
     const struct btz_json *at = btz_json_getz(fragment, "at");
     struct btz_str id = btz_json_str(btz_json_getz(at, "server"));
-    static const char *const kinds[] = {"tool",         "result", "resource", "prompt",
-                                        "instructions", "turn",   "wire",     "label"};
+    static const char *const kinds[] = {"tool", "result", "resource", "prompt", "instructions",
+                                        "turn", "wire",   "label",    "handler"};
     const char *why = NULL;
     int64_t turn = 0;
     size_t given = 0;
@@ -306,7 +311,7 @@ int btz_lab_address_check(struct btz_lab *lab, const struct variant *variant, st
     if (given != 1) {
         return btz_lab_refuse(script, path, err,
                               "an address has exactly one of tool, result, resource, prompt, "
-                              "instructions, label, wire (each with server) or turn");
+                              "instructions, label, handler, wire (each with server) or turn");
     }
     if (btz_json_int64(btz_json_getz(at, "turn"), &turn)) {
         if (id.len > 0 || (size_t)turn > btz_json_count(btz_json_getz(setting, "turns"))) {

@@ -93,15 +93,27 @@ int btz_stage_call(struct btz_stage *stage, size_t server_index, struct btz_str 
     }
     arguments = as_written(stage->arena, &server->tools[index], arguments);
     {
-        struct btz_lua_arg args[] = {{NULL, lab->world_ref}, {arguments, 0}, {NULL, lab->ctx_ref}};
+        const struct btz_fragment *changed = server->tools[index].handler;
+        struct btz_lua_arg args[] = {
+            {NULL, lab->world_ref},
+            {arguments, 0},
+            {NULL, lab->ctx_ref},
+            {NULL, tool->handler},
+            {changed ? btz_json_new_str(stage->arena, changed->text) : NULL, 0}};
         struct run run = {.stage = stage,
                           .mode = RUN_CALL,
                           .server = server,
                           .tool = tool->name,
                           .event = call_event};
 
-        code = btz_stage_run(&run, server->server->script, tool->handler, args, 3,
-                             &btz_lab_call_budget, &value, err);
+        code = btz_stage_run(&run, changed ? stage->variant->script : server->server->script,
+                             changed ? stage->variant->handler : tool->handler, args,
+                             changed ? 5 : 3, &btz_lab_call_budget, &value, err);
+        if (changed && code != BTZ_EINTERNAL) { /* it may have called the server's own */
+            int group = btz_lua_check_group(lab->lua, server->server->script->group, err);
+
+            code = group != BTZ_OK ? BTZ_EINTERNAL : code;
+        }
         if (code == BTZ_EDENIED) {
             *result = btz_stage_error_result(stage->arena, btz_str_of(run.failed));
             return BTZ_OK;

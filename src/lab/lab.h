@@ -47,6 +47,7 @@ enum btz_switch {
     BTZ_SWITCH_PIN_SERVERS,         /* who had a display name keeps it when it is given up */
     BTZ_SWITCH_APPROVED_CALLS, /* a call goes out only under the definition that was approved */
     BTZ_SWITCH_CONFINE_NAMES,  /* a file that is fetched never names its own place on the disk */
+    BTZ_SWITCH_PIN_EXECUTION,  /* a call runs only the code that was approved */
     BTZ_SWITCH_COUNT
 };
 /* "client.validate_arguments"; NULL past the end. */
@@ -179,6 +180,11 @@ struct btz_stage_lists {
     int64_t ttl_ms;
 };
 struct btz_stage_lists btz_stage_lists(const struct btz_stage *stage, size_t server);
+
+/* Execution hash of a call under this definition: the server's origin, the definition and the code
+ * that runs now (docs/packs/script-api.md). */
+struct btz_hash btz_stage_execution(const struct btz_stage *stage, size_t server,
+                                    const struct btz_json *definition);
 
 /* Whether a fragment of this arm is still to come (`since`). */
 bool btz_stage_is_early(const struct btz_stage *stage);

@@ -35,6 +35,7 @@ static const struct {
     [BTZ_SWITCH_PIN_SERVERS] = {"servers.pin_names", false},
     [BTZ_SWITCH_APPROVED_CALLS] = {"cache.approved_calls", false},
     [BTZ_SWITCH_CONFINE_NAMES] = {"server.confine_names", false},
+    [BTZ_SWITCH_PIN_EXECUTION] = {"servers.pin_execution", false},
 };
 
 const char *btz_switch_name(enum btz_switch which)

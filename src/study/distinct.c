@@ -74,6 +74,9 @@ static const char *enters_by(const struct btz_json *at)
     static const char *const keys[] = {"instructions", "result", "resource",
                                        "prompt",       "turn",   "tool"};
 
+    if (btz_json_getz(at, "handler")) {
+        return "code";
+    }
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (btz_json_getz(at, keys[i])) {
             return i == 5 ? "definition" : keys[i];

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/hash.h"
 #include "llm/reply.h"
 #include "mcp/client.h"
 #include "mcp/server.h"
@@ -108,6 +109,15 @@ struct approved_list {
     int64_t ttl_ms;
 };
 
+/* What was approved of one tool: its definition at first, as it is now, and what it runs. */
+struct approved_tool {
+    struct approved_tool *next;
+    struct btz_str server; /* id */
+    unsigned user;
+    const struct btz_json *first, *now;
+    struct btz_hash execution;
+};
+
 /* Messages that go on after the adversary saw one. */
 struct tapped {
     struct btz_str *forward, *back;
@@ -170,6 +180,7 @@ struct btz_trial {
     unsigned attacker_calls; /* calls of the attacker's server */
     struct cached_list *cache;
     struct approved_list *approved;
+    struct approved_tool *approved_tools;
     struct command *commands, *first_commands; /* now, and as they first were */
     struct registered *registered;
     int attempt;           /* from 1 */
@@ -233,6 +244,11 @@ bool conn_is_fresh(const struct btz_trial *trial, unsigned stored, int64_t ttl_m
 
 /* approve.c: what the part of the host that approves calls knows of a server's tools. */
 void approve_list(struct btz_trial *trial, const struct conn *conn);
+/* Each list: tools are approved as they stand there; notes a definition that is another one now. */
+void approve_tools(struct btz_trial *trial, const struct conn *conn);
+/* Whether the tool still runs what was approved; `*execution` is the hash of what it runs. */
+bool approve_execution(struct btz_trial *trial, const struct shown_tool *tool,
+                       struct btz_hash *execution);
 /* Whether the call goes out under the definition that was approved; notes it if not. */
 bool approve_call(struct btz_trial *trial, const struct shown_tool *tool, int64_t call);
 

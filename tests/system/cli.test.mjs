@@ -60,7 +60,7 @@ test('lists have the shapes of the command line contract', async () => {
   assert.deepEqual(resources.map((r) => r.uri).sort(), servers.map((s) => uris[s.id]).filter(Boolean).sort());
   assert.deepEqual(attacks.map((a) => a.id).sort(), ['configuration-drift', 'confused-agent-misuse', 'data-exfiltration',
     'direct-prompt-injection', 'full-schema-poisoning', 'indirect-prompt-injection', 'memory-poisoning', 'mitm-tamper',
-    'protocol-downgrade', 'sandbox-escape', 'schema-inconsistency', 'server-name-squatting', 'slash-command-overlap',
+    'protocol-downgrade', 'rug-pull', 'sandbox-escape', 'schema-inconsistency', 'server-name-squatting', 'slash-command-overlap',
     'tool-name-squatting', 'tool-poisoning', 'tool-shadowing', 'vulnerable-server']);
   for (const attack of attacks) {
     assert.deepEqual(Object.keys(attack), ['id', 'surface', 'boundary', 'oracle', 'variants', 'owasp', 'atlas', 'cwe']);
