@@ -162,6 +162,17 @@ static int check_sessions(struct checking *c)
     return BTZ_OK;
 }
 
+static int check_rounds(struct checking *c)
+{
+    const struct btz_json *rounds = btz_json_getz(c->setting, "rounds");
+
+    if (rounds && !in_list(btz_json_getz(c->setting, "servers"), btz_json_str(rounds))) {
+        return btz_lab_refuse(c->script, below(c, "/setting/rounds", 0), c->err,
+                              "must be one of setting.servers");
+    }
+    return BTZ_OK;
+}
+
 /* Every placeholder in the texts at `pointer` must be known. */
 static int check_texts(struct checking *c, const struct btz_json *value, struct btz_str pointer,
                        bool with_payload)
@@ -513,6 +524,7 @@ static int check_variant(struct checking *c)
     code = code != BTZ_OK ? code : check_labels(c);
     code = code != BTZ_OK ? code : check_authorization(c);
     code = code != BTZ_OK ? code : check_sessions(c);
+    code = code != BTZ_OK ? code : check_rounds(c);
     code = code != BTZ_OK ? code : check_payload(c);
     code = code != BTZ_OK ? code
                           : check_withheld(c, btz_json_getz(c->setting, "withheld"),

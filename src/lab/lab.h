@@ -45,9 +45,14 @@ enum btz_switch {
     BTZ_SWITCH_SEPARATE_NAMESPACES, /* labels that read alike in tool names are told apart */
     BTZ_SWITCH_KEY_BY_ORIGIN,       /* servers are known by their origin, not by display name */
     BTZ_SWITCH_PIN_SERVERS,         /* who had a display name keeps it when it is given up */
-    BTZ_SWITCH_APPROVED_CALLS, /* a call goes out only under the definition that was approved */
-    BTZ_SWITCH_CONFINE_NAMES,  /* a file that is fetched never names its own place on the disk */
-    BTZ_SWITCH_PIN_EXECUTION,  /* a call runs only the code that was approved */
+    BTZ_SWITCH_APPROVED_CALLS,  /* a call goes out only under the definition that was approved */
+    BTZ_SWITCH_CONFINE_NAMES,   /* a file that is fetched never names its own place on the disk */
+    BTZ_SWITCH_PIN_EXECUTION,   /* a call runs only the code that was approved */
+    BTZ_SWITCH_RANDOM_SESSIONS, /* session ids cannot be guessed */
+    BTZ_SWITCH_BIND_SESSIONS,   /* a session is of use to the user who opened it only */
+    BTZ_SWITCH_OWN_STREAMS,     /* a stream is taken up again by its own session only */
+    BTZ_SWITCH_OWN_QUEUES,      /* what waits for one session is seen by no other */
+    BTZ_SWITCH_SEAL_STATE,      /* a server takes back only the request state that it gave */
     BTZ_SWITCH_COUNT
 };
 /* "client.validate_arguments"; NULL past the end. */
@@ -185,6 +190,9 @@ struct btz_stage_lists btz_stage_lists(const struct btz_stage *stage, size_t ser
  * that runs now (docs/packs/script-api.md). */
 struct btz_hash btz_stage_execution(const struct btz_stage *stage, size_t server,
                                     const struct btz_json *definition);
+
+/* setting.polled: servers let clients come back for the answers to their calls. */
+bool btz_stage_polled(const struct btz_stage *stage);
 
 /* Whether a fragment of this arm is still to come (`since`). */
 bool btz_stage_is_early(const struct btz_stage *stage);

@@ -36,6 +36,11 @@ static const struct {
     [BTZ_SWITCH_APPROVED_CALLS] = {"cache.approved_calls", false},
     [BTZ_SWITCH_CONFINE_NAMES] = {"server.confine_names", false},
     [BTZ_SWITCH_PIN_EXECUTION] = {"servers.pin_execution", false},
+    [BTZ_SWITCH_RANDOM_SESSIONS] = {"server.random_sessions", true},
+    [BTZ_SWITCH_BIND_SESSIONS] = {"server.bind_sessions", false},
+    [BTZ_SWITCH_OWN_STREAMS] = {"server.own_streams", true},
+    [BTZ_SWITCH_OWN_QUEUES] = {"server.own_queues", true},
+    [BTZ_SWITCH_SEAL_STATE] = {"server.seal_state", true},
 };
 
 const char *btz_switch_name(enum btz_switch which)

@@ -1,5 +1,6 @@
 /* The catalogue of a stage's server, and its answers to a peer. */
 #include "lab/serve.h"
+#include "lab/serve_rounds.h"
 
 /* MCP 2025-11-25 and 2026-07-28, "Completion": at most 100 values; `total` says how many there are.
  */
@@ -81,6 +82,8 @@ int btz_stage_serve(struct btz_stage *stage, size_t server, struct btz_mcp_serve
     bool asks = event->kind == BTZ_MCP_SERVER_CALL || event->kind == BTZ_MCP_SERVER_READ ||
                 event->kind == BTZ_MCP_SERVER_PROMPT || event->kind == BTZ_MCP_SERVER_COMPLETE;
     bool checks = event->kind == BTZ_MCP_SERVER_PROMPT || event->kind == BTZ_MCP_SERVER_COMPLETE;
+    struct btz_mcp_server_event taken = *event;
+    bool over = false;
     struct btz_arena *arena;
     int rc;
 
@@ -89,7 +92,14 @@ int btz_stage_serve(struct btz_stage *stage, size_t server, struct btz_mcp_serve
         return BTZ_OK;
     }
     arena = btz_arena_new();
-    rc = answer(stage, server, event, cause, arena, result, err);
+    if (btz_stage_has_rounds(stage, server, event)) {
+        rc = btz_stage_take_round(stage, server, machine, &taken, arena, &over, err);
+        if (over) {
+            btz_arena_free(arena);
+            return rc;
+        }
+    }
+    rc = answer(stage, server, &taken, cause, arena, result, err);
     if (rc == BTZ_ENOTFOUND || (rc == BTZ_EINVAL && checks)) {
         rc = btz_mcp_server_reply_error(
             machine, event->token, BTZ_MCP_E_PARAMS,

@@ -132,7 +132,8 @@ static enum btz_http_relay_verdict carry_out(struct btz_trial *trial, struct btz
         for (size_t i = 0; i < tapped->forward_count;
              i++) { /* the server hears them all the same */
             (void)!btz_http_link_replay(link, item->method, item->target, item->fields,
-                                        item->field_count, tapped->forward[i], BTZ_STR_NONE, NULL);
+                                        item->field_count, tapped->forward[i], BTZ_STR(HOST_USER),
+                                        NULL);
         }
         return answer(trial, item, tapped);
     }
@@ -142,13 +143,13 @@ static enum btz_http_relay_verdict carry_out(struct btz_trial *trial, struct btz
     /* Of several requests the first goes in place of the one that came and the others follow; of
      * several events the last one does and the others go before it. */
     for (size_t i = event ? 0 : 1; i < tapped->forward_count - (event ? 1 : 0); i++) {
-        int rc =
-            event ? btz_http_link_inject_event(link, item->exchange, item->event, item->id, -1,
-                                               tapped->forward[i])
-            : item->point == BTZ_RELAY_REQUEST
-                ? btz_http_link_replay(link, item->method, item->target, item->fields,
-                                       item->field_count, tapped->forward[i], BTZ_STR_NONE, NULL)
-                : BTZ_EINVAL;
+        int rc = event ? btz_http_link_inject_event(link, item->exchange, item->event, item->id, -1,
+                                                    tapped->forward[i])
+                 : item->point == BTZ_RELAY_REQUEST
+                     ? btz_http_link_replay(link, item->method, item->target, item->fields,
+                                            item->field_count, tapped->forward[i],
+                                            BTZ_STR(HOST_USER), NULL)
+                     : BTZ_EINVAL;
 
         (void)rc; /* what cannot be sent is not sent: the adversary's loss */
     }
@@ -182,6 +183,12 @@ static enum btz_http_relay_verdict tap(void *context, struct btz_http_link *link
     if (item->point == BTZ_RELAY_STREAM && btz_str_is(item->method, "GET")) {
         conn->get_stream = item->exchange;
     }
+    if (item->own && outsider_sent(conn, item->exchange) && !conn->tap_failed) {
+        conn->tap_failed =
+            outsider_got(trial, conn, link, bytes, http_part(trial, item), &conn->tap_err);
+    } else if (item->point == BTZ_RELAY_REQUEST) {
+        outsider_log(trial, conn, item);
+    }
     if (item->own || item->point == BTZ_RELAY_STREAM || conn->tap_failed ||
         (item->point == BTZ_RELAY_RESPONSE && item->body.len == 0)) {
         return BTZ_RELAY_PASS;
@@ -204,8 +211,9 @@ static enum btz_http_relay_verdict tap(void *context, struct btz_http_link *link
         return BTZ_RELAY_PASS;
     }
     inject(trial, conn, link, btz_json_getz(tapped.action, "inject"));
+    outsider_send(trial, conn, link, btz_json_getz(tapped.action, "send"));
     if (!btz_json_getz(tapped.action, "forward") && !btz_json_getz(tapped.action, "back")) {
-        return BTZ_RELAY_PASS; /* only injected */
+        return BTZ_RELAY_PASS; /* only injected or sent */
     }
     if (from == BTZ_SIDE_SERVER && tapped.forward_count) {
         conn->last_message = tapped.forward[tapped.forward_count - 1];
@@ -236,7 +244,11 @@ struct btz_mcp_endpoint_options carry_http_server(const struct btz_trial *trial,
 
     return (struct btz_mcp_endpoint_options){
         .server = {.page_size = lists.page_size, .ttl_ms = lists.ttl_ms},
-        .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS]},
+        .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS],
+                     .counted_ids = !safe[BTZ_SWITCH_RANDOM_SESSIONS],
+                     .any_subject = !safe[BTZ_SWITCH_BIND_SESSIONS],
+                     .any_resume = !safe[BTZ_SWITCH_OWN_STREAMS],
+                     .one_queue = !safe[BTZ_SWITCH_OWN_QUEUES]},
         .keepalive_us = -1,
         .allow_legacy_sse =
             trial->options.revision == BTZ_MCP_2024_11_05 || !safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]};
@@ -250,7 +262,8 @@ static int make_link(struct btz_trial *trial, struct conn *conn,
     struct btz_http_link_options options = {
         .pump = trial->options.carrier == BTZ_CARRIER_HTTP ? BTZ_HTTP_SOCKET : BTZ_HTTP_MEMORY,
         .client = carry_http_client(trial, client),
-        .server = carry_http_server(trial, conn)};
+        .server = carry_http_server(trial, conn),
+        .subject = BTZ_STR(HOST_USER)};
     int rc;
 
     options.client.authorization = authorization;
@@ -300,10 +313,17 @@ static int take_events(struct btz_trial *trial, struct conn *conn, bool *any, st
     uint64_t handle;
 
     while (btz_mcp_endpoint_next_event(endpoint, &handle, &asked)) {
-        struct btz_mcp_server *machine = btz_mcp_endpoint_server(endpoint, handle);
-        int rc = machine && asked.kind != BTZ_MCP_SERVER_CANCELLED
-                     ? carry_serve(trial, conn, machine, &asked, err)
-                     : BTZ_OK;
+        struct btz_mcp_server *machine;
+        int rc;
+
+        if (asked.kind == BTZ_MCP_SERVER_CALL && btz_stage_polled(trial->stage)) {
+            /* The client comes back for the answer; one of an older revision waits for it. */
+            (void)!btz_mcp_endpoint_park(endpoint, handle, asked.request_id);
+        }
+        machine = btz_mcp_endpoint_server(endpoint, handle);
+        rc = machine && asked.kind != BTZ_MCP_SERVER_CANCELLED
+                 ? carry_serve(trial, conn, machine, &asked, err)
+                 : BTZ_OK;
 
         *any = true;
         if (rc != BTZ_OK) {

@@ -52,8 +52,10 @@ struct conn {
     struct btz_str last_message; /* that the client got */
     struct btz_json *asked;      /* request id -> request */
     uint64_t sent[2], received[2];
-    uint64_t get_stream; /* exchange of the stream for messages of the server; 0 = none */
-    int tap_failed;      /* code of a failure inside the HTTP link's relay; see tap_err */
+    struct btz_json *log;      /* what the server wrote down of the requests that it got */
+    struct outsider *outsider; /* requests of the adversary's own, NULL = none; outsider.c */
+    uint64_t get_stream;       /* exchange of the stream for messages of the server; 0 = none */
+    int tap_failed;            /* code of a failure inside the HTTP link's relay; see tap_err */
     struct btz_err tap_err;
     enum btz_mcp_fault fault; /* of the answer; NONE = none came */
     int64_t code;             /* of a REMOTE fault */
@@ -312,10 +314,25 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
                struct btz_err *err);
 
 /* tap.c */
+void tap_note(struct btz_trial *trial, struct conn *conn, enum btz_side from,
+              const struct btz_json *message, const struct btz_json *action);
 /* Shows a message to the relay and the record. `http` is what HTTP adds to it, or NULL. */
 int tap_message(struct btz_trial *trial, struct conn *conn, enum btz_side from,
                 struct btz_str bytes, const struct btz_json *http, struct tapped *out,
                 struct btz_err *err);
+
+/* outsider.c: an adversary who is a client of the server's as well. */
+#define HOST_USER "host" /* whom servers take the host's own client for */
+/* Sends what an action's list `send` says. */
+void outsider_send(struct btz_trial *trial, struct conn *conn, struct btz_http_link *link,
+                   const struct btz_json *list);
+bool outsider_sent(const struct conn *conn, uint64_t exchange);
+/* Shows the relay something that came back for `send`; `http` is as for tap_message. */
+int outsider_got(struct btz_trial *trial, struct conn *conn, struct btz_http_link *link,
+                 struct btz_str bytes, const struct btz_json *http, struct btz_err *err);
+/* Notes a request of the host's in the server's log. */
+void outsider_log(struct btz_trial *trial, struct conn *conn,
+                  const struct btz_http_relay_item *item);
 
 /* session.c: before a user turn, and after a call. */
 int session_second(struct btz_trial *trial, struct btz_err *err);
