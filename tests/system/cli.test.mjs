@@ -60,13 +60,13 @@ test('lists have the shapes of the command line contract', async () => {
   assert.deepEqual(resources.map((r) => r.uri).sort(), servers.map((s) => uris[s.id]).filter(Boolean).sort());
   assert.deepEqual(attacks.map((a) => a.id).sort(), ['configuration-drift', 'confused-agent-misuse', 'data-exfiltration',
     'direct-prompt-injection', 'full-schema-poisoning', 'indirect-prompt-injection', 'memory-poisoning', 'mitm-tamper',
-    'protocol-downgrade', 'rug-pull', 'sandbox-escape', 'schema-inconsistency', 'server-name-squatting', 'slash-command-overlap',
+    'protocol-downgrade', 'rug-pull', 'sandbox-escape', 'schema-inconsistency', 'server-name-squatting', 'session-hijack', 'slash-command-overlap',
     'tool-name-squatting', 'tool-poisoning', 'tool-shadowing', 'vulnerable-server']);
   for (const attack of attacks) {
     assert.deepEqual(Object.keys(attack), ['id', 'surface', 'boundary', 'oracle', 'variants', 'owasp', 'atlas', 'cwe']);
     assert.equal(attack.variants, 5);
     const exact = ['schema-inconsistency', 'slash-command-overlap', 'sandbox-escape', 'vulnerable-server', 'mitm-tamper',
-      'protocol-downgrade'].includes(attack.id);
+      'protocol-downgrade', 'session-hijack'].includes(attack.id);
     assert.equal(attack.oracle, exact ? 'deterministic' : 'semantic', attack.id);
     assert.ok(attack.owasp.every((o) => /^MCP\d\d /.test(o)), 'id and name');
   }

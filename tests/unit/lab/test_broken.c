@@ -224,6 +224,8 @@ static const struct broken cases[] = {
      "variants[1].payload[1].at: the server has no such tool whose handler"},
     {"handler-without-code", "attacks/st/broken.lua", 13,
      "variants[1].payload[1].at: what a tool does from then on is the variant's"},
+    {"rounds-of-nobody", "attacks/st/broken.lua", 6,
+     "variants[1].setting.rounds: must be one of setting.servers"},
     {"label-appended", "attacks/st/broken.lua", 13,
      "variants[1].payload[1].at: a label can only be replaced"},
     {"clone-of-nobody", "attacks/st/broken.lua", 6,
