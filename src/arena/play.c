@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lab/answer.h"
+#include "lab/web.h"
 #include "lab/serve.h"
 
 /* A client that never stops must not fill the memory: past these everything is refused. */
@@ -21,6 +22,14 @@ static int make_stage(struct btz_play *play, struct btz_err *err)
         return btz_err_set(err, BTZ_EUNSUPPORTED,
                            "this scenario has an adversary on the wire, which stands between the "
                            "client and server of a trial: it can be run, but not in the arena");
+    }
+    for (size_t i = 0;
+         rc == BTZ_OK && o->arm != BTZ_ARM_CLEAN && i < btz_stage_server_count(play->stage); i++) {
+        if (btz_stage_site(play->stage, btz_stage_server_at(play->stage, i)->id)) {
+            return btz_err_set(err, BTZ_EUNSUPPORTED,
+                               "this scenario is about how the host of a trial signs in: it can be "
+                               "run, but not in the arena");
+        }
     }
     return rc;
 }
@@ -257,6 +266,7 @@ void btz_play_serve(struct btz_play *play, size_t server, struct btz_mcp_server 
 {
     const struct btz_json *result = NULL;
     struct btz_json *note = NULL;
+    struct btz_mcp_server_event asked = *event; /* other people's agents are asked nothing so far */
     struct btz_err err = {0};
     int64_t id = 0;
     int rc;
@@ -278,7 +288,8 @@ void btz_play_serve(struct btz_play *play, size_t server, struct btz_mcp_server 
     note = record_request(play, server, event, &id);
     play->calls += event->kind == BTZ_MCP_SERVER_CALL ? 1 : 0;
     /* The machine may let go of the event's texts with the reply: what is needed later is taken. */
-    rc = btz_stage_serve(play->stage, server, machine, event, (uint64_t)id, &result, &err);
+    asked.client_capabilities = NULL;
+    rc = btz_stage_serve(play->stage, server, machine, &asked, (uint64_t)id, &result, &err);
     take_journal(play);
     if (play->options.scenario) {
         struct btz_mcp_server_event kept = *event;

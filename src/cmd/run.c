@@ -706,7 +706,6 @@ static const char *const examples[] = {
     "bartizan run quick -m openai:NAME@http://127.0.0.1:8080/v1 --attack tool-poisoning",
     "bartizan run quick -m local --defence none --defence combined",
     "bartizan run quick -m local --defence none --defence 'proxy:GATEWAY -- {command}'",
-    "bartizan run --resume last",
     "bartizan run --resume last --time-limit 600",
     NULL,
 };

@@ -123,8 +123,8 @@ struct btz_hash btz_guard_prompts_hash(void)
 
     for (size_t i = 0; i < btz_guard_prompts_count; i++) {
         btz_hasher_add_part(hasher, btz_str_of(btz_guard_prompts[i].name));
-        btz_hasher_add_part(hasher, (struct btz_str){btz_guard_prompts[i].bytes,
-                                                     btz_guard_prompts[i].len});
+        btz_hasher_add_part(hasher,
+                            (struct btz_str){btz_guard_prompts[i].bytes, btz_guard_prompts[i].len});
     }
     hash = btz_hasher_end(hasher);
     btz_hasher_free(hasher);

@@ -55,7 +55,11 @@ static const struct btz_json *leaf(struct edit *e, const struct btz_json *old)
         return NULL;
     }
     if (e->mode == BTZ_FRAGMENT_REPLACE) {
-        return btz_json_new_str(e->arena, e->text);
+        bool yes = btz_str_is(e->text, "true"); /* a hint stays a boolean */
+
+        return btz_json_is(old, BTZ_JSON_BOOL) && (yes || btz_str_is(e->text, "false"))
+                   ? btz_json_new_bool(e->arena, yes)
+                   : btz_json_new_str(e->arena, e->text);
     }
     if (!btz_json_is(old, BTZ_JSON_STRING)) {
         e->why = "text can only be appended to a text";
@@ -125,6 +129,10 @@ static const struct btz_json *change(struct edit *e, const struct btz_json *valu
     } else {
         e->why = "the field goes through a value that is neither object nor list";
         return NULL;
+    }
+    if (!last && !child && e->mode == BTZ_FRAGMENT_ADD &&
+        btz_str_is(e->segments[0], "icons")) { /* what MCP lets every definition have */
+        child = depth == 0 ? btz_json_new_array(e->arena) : btz_json_new_object(e->arena);
     }
     if (!last && !child) {
         e->why = "there is no such field";
@@ -249,6 +257,7 @@ static const char *check_below(const struct server *server, struct btz_arena *ar
     const struct btz_json *at = btz_json_getz(fragment, "at");
     struct btz_str field = btz_json_str(btz_json_getz(at, "field"));
     enum btz_fragment_mode mode = btz_fragment_mode(fragment);
+    static const char *const of_calls[] = {"result", "sampling", "elicitation"};
     const char *why = NULL;
 
     if (btz_json_getz(at, "tool")) {
@@ -264,12 +273,14 @@ static const char *check_below(const struct server *server, struct btz_arena *ar
         (void)btz_lab_field_edit(arena, tool->definition, field, mode, BTZ_STR("x_y_z"), &why);
         return why;
     }
-    if (btz_json_getz(at, "result")) {
-        struct btz_str from = btz_json_str(btz_json_getz(at, "result"));
+    for (size_t i = 0; i < sizeof(of_calls) / sizeof(*of_calls); i++) {
+        struct btz_str from = btz_json_str(btz_json_getz(at, of_calls[i]));
 
-        return btz_str_is(from, "*") || btz_lab_tool_of(server, from) /* "*": any tool of it */
-                   ? NULL
-                   : "the server has no such tool to give a result";
+        if (from.len > 0) {
+            return btz_str_is(from, "*") || btz_lab_tool_of(server, from) /* "*": any tool of it */
+                       ? NULL
+                       : "the server has no such tool to be called";
+        }
     }
     if (btz_json_getz(at, "handler")) {
         return btz_lab_tool_of(server, btz_json_str(btz_json_getz(at, "handler")))
@@ -298,8 +309,9 @@ int btz_lab_address_check(struct btz_lab *lab, const struct variant *variant, st
     const struct btz_json *setting = btz_json_getz(variant->pub.card, "setting");
     const struct btz_json *at = btz_json_getz(fragment, "at");
     struct btz_str id = btz_json_str(btz_json_getz(at, "server"));
-    static const char *const kinds[] = {"tool", "result", "resource", "prompt", "instructions",
-                                        "turn", "wire",   "label",    "handler"};
+    static const char *const kinds[] = {"tool",     "result",       "resource", "prompt",
+                                        "sampling", "instructions", "turn",     "wire",
+                                        "label",    "elicitation",  "site",     "handler"};
     const char *why = NULL;
     int64_t turn = 0;
     size_t given = 0;
@@ -309,9 +321,11 @@ int btz_lab_address_check(struct btz_lab *lab, const struct variant *variant, st
         given += btz_json_getz(at, kinds[i]) != NULL;
     }
     if (given != 1) {
-        return btz_lab_refuse(script, path, err,
-                              "an address has exactly one of tool, result, resource, prompt, "
-                              "instructions, label, handler, wire (each with server) or turn");
+        return btz_lab_refuse(
+            script, path, err,
+            "an address has exactly one of tool, result, resource, prompt, "
+            "instructions, label, handler, sampling, elicitation, wire, site (each with "
+            "server) or turn");
     }
     if (btz_json_int64(btz_json_getz(at, "turn"), &turn)) {
         if (id.len > 0 || (size_t)turn > btz_json_count(btz_json_getz(setting, "turns"))) {
@@ -324,8 +338,8 @@ int btz_lab_address_check(struct btz_lab *lab, const struct variant *variant, st
     if (!listed(btz_json_getz(setting, "servers"), id)) {
         return btz_lab_refuse(script, path, err, "server must name one of setting.servers");
     }
-    if (btz_json_getz(at, "wire")) {
-        return BTZ_OK; /* the relay puts it there */
+    if (btz_json_getz(at, "wire") || btz_json_getz(at, "site")) {
+        return BTZ_OK; /* relay, site or setting.authorization put it there */
     }
     why = check_below(btz_lab_server_in(lab, variant, id), lab->arena, fragment, setting);
     return why ? btz_lab_refuse(script, path, err, "%s", why) : BTZ_OK;

@@ -234,6 +234,44 @@ static int check_steps(struct checking *c, const struct btz_json *steps, struct 
     return check_texts(c, steps, pointer, false);
 }
 
+/* Whether some tool that the address names asks the client by itself. */
+static bool asks_itself(const struct checking *c, const struct btz_json *at, struct btz_str tool)
+{
+    const struct server *server =
+        btz_lab_server_of(c->lab, btz_json_str(btz_json_getz(at, "server")));
+
+    for (size_t i = 0; server && i < server->tool_count; i++) {
+        if (server->tools[i].asks &&
+            (btz_str_is(tool, "*") || btz_str_eq(server->tools[i].name, tool))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a server asks with is put there by the variant's ask, or by a tool that asks. */
+static int check_asked(struct checking *c)
+{
+    static const char *const keys[] = {"sampling", "elicitation"};
+    const struct btz_json *payload = btz_json_getz(c->card, "payload");
+
+    for (size_t i = 0; i < btz_json_count(payload); i++) {
+        const struct btz_json *at = btz_json_getz(btz_json_at(payload, i), "at");
+
+        for (size_t k = 0; k < 2; k++) {
+            struct btz_str tool = btz_json_str(btz_json_getz(at, keys[k]));
+
+            if (tool.len && !asks_itself(c, at, tool)) {
+                return btz_lab_refuse(c->script, below(c, "/payload/%zu/at", i), c->err,
+                                      "a text that a server asks with is put there by the "
+                                      "variant's ask(w, markers, payload, call, ctx), which is "
+                                      "missing");
+            }
+        }
+    }
+    return BTZ_OK;
+}
+
 /* A change that comes after all turns, or in a session that there is not, never comes. */
 static int check_since(struct checking *c, const struct btz_json *since, const char *name,
                        struct btz_str path)
@@ -254,6 +292,18 @@ static int check_since(struct checking *c, const struct btz_json *since, const c
         return btz_lab_refuse(c->script, path, c->err,
                               "the setting has one session; a second needs sessions = 2 and "
                               "second_session_turn");
+    }
+    return BTZ_OK;
+}
+
+/* Only definitions hold what the host reads and the model does not. */
+static int check_unseen(struct checking *c, const struct btz_json *fragment, struct btz_str path)
+{
+    bool unseen = btz_json_bool(btz_json_getz(fragment, "unseen"), false);
+
+    if (unseen && !btz_json_pointer(fragment, BTZ_STR("/at/field"))) {
+        return btz_lab_refuse(c->script, btz_arena_printf(c->lab->arena, "%s/unseen", path.ptr),
+                              c->err, "only a field of a definition can be unseen");
     }
     return BTZ_OK;
 }
@@ -325,6 +375,7 @@ static int check_payload(struct checking *c)
         btz_json_set(c->lab->arena, c->payload, id, btz_json_getz(fragment, "text"));
         code = btz_lab_address_check(c->lab, c->variant, path, fragment, c->err);
         code = code != BTZ_OK ? code : check_later(c, fragment, path);
+        code = code != BTZ_OK ? code : check_unseen(c, fragment, path);
         if (code == BTZ_OK) {
             code = check_texts(c, btz_json_getz(fragment, "text"), below(c, "/payload/%zu/text", i),
                                false);
@@ -500,17 +551,26 @@ static int check_labels(struct checking *c)
     return check_texts(c, labels, at, false);
 }
 
+/* Protected servers are the setting's; texts may name markers and fragments. */
 static int check_authorization(struct checking *c)
 {
-    const struct btz_json *authorization = btz_json_getz(c->setting, "authorization");
+    const struct btz_json *list = btz_json_getz(c->setting, "authorization");
 
-    if (authorization && !in_list(btz_json_getz(c->setting, "servers"),
-                                  btz_json_str(btz_json_getz(authorization, "server")))) {
-        return btz_lab_refuse(c->script, below(c, "/setting/authorization/server", 0), c->err,
-                              "must be one of setting.servers");
+    for (size_t i = 0; i < btz_json_count(list); i++) {
+        const struct btz_json *entry = btz_json_at(list, i);
+        struct btz_str server = btz_json_str(btz_json_getz(entry, "server"));
+        struct btz_str tool = btz_json_str(btz_json_pointer(entry, BTZ_STR("/step_up/tool")));
+
+        if (!in_list(btz_json_getz(c->setting, "servers"), server)) {
+            return btz_lab_refuse(c->script, below(c, "/setting/authorization/%zu/server", i),
+                                  c->err, "must be one of setting.servers");
+        }
+        if (tool.len && !btz_lab_tool_of(btz_lab_server_in(c->lab, c->variant, server), tool)) {
+            return btz_lab_refuse(c->script, below(c, "/setting/authorization/%zu/step_up", i),
+                                  c->err, "the server has no such tool");
+        }
     }
-    return check_texts(c, btz_json_getz(authorization, "grant"),
-                       below(c, "/setting/authorization/grant", 0), false);
+    return check_texts(c, list, below(c, "/setting/authorization", 0), true);
 }
 
 static int check_variant(struct checking *c)
@@ -522,10 +582,16 @@ static int check_variant(struct checking *c)
     c->markers = btz_json_shallow(c->lab->arena, btz_json_getz(c->card, "markers"));
     btz_json_set_str(c->lab->arena, c->markers, BTZ_LAB_ATTACKER, BTZ_STR(BTZ_LAB_ATTACKER));
     code = code != BTZ_OK ? code : check_labels(c);
-    code = code != BTZ_OK ? code : check_authorization(c);
+    code = code != BTZ_OK ? code
+                          : check_texts(c, btz_json_getz(c->setting, "replies"),
+                                        below(c, "/setting/replies", 0), false);
+    code = code != BTZ_OK ? code
+                          : check_texts(c, btz_json_getz(c->setting, "about_user"),
+                                        below(c, "/setting/about_user", 0), false);
     code = code != BTZ_OK ? code : check_sessions(c);
     code = code != BTZ_OK ? code : check_rounds(c);
     code = code != BTZ_OK ? code : check_payload(c);
+    code = code != BTZ_OK ? code : check_authorization(c);
     code = code != BTZ_OK ? code
                           : check_withheld(c, btz_json_getz(c->setting, "withheld"),
                                            below(c, "/setting/withheld", 0));
@@ -564,6 +630,11 @@ static int functions(struct checking *c, struct variant *v)
     v->benign_utility = btz_lab_function(c->script, below(c, "/twins/benign/utility", 0));
     v->relay = btz_lab_function(c->script, below(c, "/relay", 0));
     v->benign_relay = btz_lab_function(c->script, below(c, "/twins/benign/relay", 0));
+    v->ask = btz_lab_function(c->script, below(c, "/ask", 0));
+    if (v->ask == BTZ_LUA_NONE && check_asked(c) != BTZ_OK) {
+        return c->err->code;
+    }
+    v->site = btz_lab_function(c->script, below(c, "/site", 0));
     v->handler = btz_lab_function(c->script, below(c, "/handler", 0));
     for (size_t i = 0; i < btz_json_count(payload); i++) {
         const struct btz_json *at = btz_json_getz(btz_json_at(payload, i), "at");

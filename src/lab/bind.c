@@ -3,7 +3,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "lab/lab_int.h"
+#include "lab/ask.h"
 
 enum { SINK_NAME_MAX = 64 };
 
@@ -421,6 +421,9 @@ static int context_get(lua_State *L)
     if (!run || !run->server) {
         return luaL_error(L, "ctx belongs to a call in progress");
     }
+    if (btz_lab_ask_push(L, key)) {
+        return 1;
+    }
     if (btz_str_is(key, "server")) {
         value = run->server->pub.label;
     } else if (btz_str_is(key, "tool")) {
@@ -431,7 +434,8 @@ static int context_get(lua_State *L)
         lua_pushcfunction(L, context_safe);
         return 1;
     } else {
-        return luaL_error(L, "ctx has server, tool, prompt and safe, not '%s'", key.ptr);
+        return luaL_error(
+            L, "ctx has server, tool, prompt, safe and ways to ask the client, not '%s'", key.ptr);
     }
     lua_pushlstring(L, value.ptr ? value.ptr : "", value.len);
     return 1;

@@ -1,5 +1,5 @@
 /* Calling tools and reading resources of a stage. */
-#include "lab/lab_int.h"
+#include "lab/ask.h"
 
 enum { CALL_SECONDS = 60, ARGUMENTS_BYTES_MAX = 1024 * 1024 };
 
@@ -57,29 +57,162 @@ static const struct btz_json *check_arguments(struct btz_stage *stage, struct bt
                                                    BTZ_FMT(tool), BTZ_FMT(text)));
 }
 
-int btz_stage_call(struct btz_stage *stage, size_t server_index, struct btz_str name,
-                   const struct btz_json *arguments, uint64_t call_event,
-                   const struct btz_json **result, struct btz_err *err)
+static const struct tool *tool_named(const struct stage_server *server, struct btz_str name,
+                                     size_t *index)
 {
-    struct btz_lab *lab = stage->lab;
-    struct stage_server *server;
-    const struct tool *tool = NULL;
-    const struct btz_json *refused;
-    const struct btz_json *value = NULL;
-    size_t index = 0;
+    for (size_t i = 0; i < server->server->tool_count; i++) {
+        if (btz_str_eq(btz_stage_tool_name(server, i), name)) {
+            *index = i;
+            return &server->server->tools[i];
+        }
+    }
+    return NULL;
+}
+
+/* What the variant lets the server ask before the tool does its work. Its text goes before the
+ * handler's, or stands instead of it. */
+static int run_ask(struct run *run, const struct tool *tool, const struct btz_json *arguments,
+                   const struct btz_json **value, struct btz_err *err)
+{
+    struct btz_stage *stage = run->stage;
+    const struct variant *variant = stage->variant;
+    struct btz_json *call = btz_json_new_object(stage->arena);
+    struct btz_lua_arg args[] = {{NULL, stage->lab->world_ref},
+                                 {stage->markers, 0},
+                                 {stage->payload, 0},
+                                 {call, 0},
+                                 {NULL, stage->lab->ctx_ref}};
     int code;
 
-    if (server_index >= stage->server_count) {
-        return btz_err_set(err, BTZ_ENOTFOUND, "the stage has no server number %zu", server_index);
+    btz_json_set_str(stage->arena, call, "server", run->server->pub.id);
+    btz_json_set_str(stage->arena, call, "tool", tool->name);
+    btz_json_setz(stage->arena, call, "args", arguments);
+    code = btz_stage_run(run, variant->script, variant->ask, args, 5, &btz_lab_call_budget, value,
+                         err);
+    if (code == BTZ_OK && *value && !btz_json_is(*value, BTZ_JSON_STRING) &&
+        !btz_json_is(btz_json_getz(*value, "instead"), BTZ_JSON_STRING)) {
+        code = btz_lab_refuse(variant->script,
+                              btz_arena_printf(stage->arena, "%s/ask", variant->path.ptr), err,
+                              "must return nil, a text that goes before the tool's, or "
+                              "{ instead = text }");
+        err->code = code = BTZ_EINTERNAL;
     }
-    server = &stage->servers[server_index];
-    for (; index < server->server->tool_count && !tool; index += !tool) {
-        tool = btz_str_eq(btz_stage_tool_name(server, index), name) ? &server->server->tools[index]
-                                                                    : NULL;
+    return code;
+}
+
+/* The result of the handler with a text before its own. */
+static const struct btz_json *with_text(struct btz_arena *arena, const struct btz_json *result,
+                                        struct btz_str text)
+{
+    struct btz_json *out = btz_json_shallow(arena, result);
+    struct btz_json *content = btz_json_new_array(arena);
+    struct btz_json *block = btz_json_new_object(arena);
+
+    btz_json_set_strz(arena, block, "type", "text");
+    btz_json_set_str(arena, block, "text", text);
+    btz_json_push(arena, content, block);
+    for (size_t i = 0; i < btz_json_count(btz_json_getz(result, "content")); i++) {
+        btz_json_push(arena, content, btz_json_at(btz_json_getz(result, "content"), i));
+    }
+    btz_json_setz(arena, out, "content", content);
+    return out;
+}
+
+/* The tool's own code, or what a payload has put in its place. */
+static int run_code(struct run *run, const struct tool *tool, const struct btz_json *arguments,
+                    const struct btz_json **value, struct btz_err *err)
+{
+    struct btz_stage *stage = run->stage;
+    const struct script *own = run->server->server->script;
+    const struct btz_fragment *changed =
+        run->server->tools[tool - run->server->server->tools].handler;
+    struct btz_lua_arg args[] = {
+        {NULL, stage->lab->world_ref},
+        {arguments, 0},
+        {NULL, stage->lab->ctx_ref},
+        {NULL, tool->handler},
+        {changed ? btz_json_new_str(stage->arena, changed->text) : NULL, 0}};
+    int group;
+    int code;
+
+    if (!changed) {
+        return btz_stage_run(run, own, tool->handler, args, 3, &btz_lab_call_budget, value, err);
+    }
+    code = btz_stage_run(run, stage->variant->script, stage->variant->handler, args, 5,
+                         &btz_lab_call_budget, value, err);
+    if (code == BTZ_EINTERNAL) {
+        return code;
+    }
+    group = btz_lua_check_group(stage->lab->lua, own->group, err); /* it may have run that, too */
+    return group != BTZ_OK ? BTZ_EINTERNAL : code;
+}
+
+static int run_handler(struct run *run, const struct tool *tool, const struct btz_json *arguments,
+                       const struct btz_json **result, struct btz_err *err)
+{
+    struct btz_stage *stage = run->stage;
+    const struct btz_json *before = NULL;
+    const struct btz_json *value = NULL;
+    int code = BTZ_OK;
+
+    if (stage->variant && stage->variant->ask != BTZ_LUA_NONE) {
+        run->may_ask = true;
+        code = run_ask(run, tool, arguments, &before, err);
+    }
+    if (code == BTZ_OK && btz_json_getz(before, "instead")) {
+        return btz_stage_result(stage, run->server, tool, btz_json_getz(before, "instead"), result,
+                                err);
+    }
+    if (code == BTZ_OK) {
+        run->may_ask = tool->asks;
+        code = run_code(run, tool, arguments, &value, err);
+    }
+    if (code == BTZ_EDENIED) {
+        *result = btz_stage_error_result(stage->arena, btz_str_of(run->failed));
+    } else if (code == BTZ_OK) {
+        code = btz_stage_result(stage, run->server, tool, value, result, err);
+    }
+    if ((code == BTZ_OK || code == BTZ_EDENIED) && btz_json_is(before, BTZ_JSON_STRING)) {
+        *result = with_text(stage->arena, *result, btz_json_str(before));
+    }
+    return code == BTZ_EDENIED ? BTZ_OK : code;
+}
+
+int btz_stage_call_asking(struct btz_stage *stage, size_t server_index, struct btz_str name,
+                          const struct btz_json *arguments, uint64_t call_event,
+                          struct btz_stage_dialogue *dialogue, const struct btz_json **result,
+                          struct btz_err *err)
+{
+    struct stage_server *server =
+        server_index < stage->server_count ? &stage->servers[server_index] : NULL;
+    size_t index = 0;
+    const struct tool *tool = server ? tool_named(server, name, &index) : NULL;
+    struct run run = {.stage = stage,
+                      .mode = RUN_CALL,
+                      .server = server,
+                      .tool = tool ? tool->name : BTZ_STR_NONE,
+                      .event = call_event,
+                      .dialogue = dialogue};
+    const struct btz_json *refused;
+    struct snapshot before;
+    bool asks;
+    int code;
+
+    dialogue->question = NULL;
+    if (!server) {
+        return btz_err_set(err, BTZ_ENOTFOUND, "the stage has no server number %zu", server_index);
     }
     if (!tool || server->tools[index].withheld) {
         return btz_err_set(err, BTZ_ENOTFOUND, "server %.*s has no tool \"%.*s\"",
                            BTZ_FMT(server->pub.label), BTZ_FMT(name));
+    }
+    asks = tool->asks || (stage->variant && stage->variant->ask != BTZ_LUA_NONE);
+    if (btz_json_count(dialogue->answers)) {
+        btz_lab_note_answer(&run,
+                            btz_json_at(dialogue->answers, btz_json_count(dialogue->answers) - 1));
+    }
+    if (asks) {
+        btz_lab_snapshot(stage, &before);
     }
     stage->time += CALL_SECONDS;
     arguments = arguments ? arguments : btz_json_new_object(stage->arena);
@@ -92,34 +225,22 @@ int btz_stage_call(struct btz_stage *stage, size_t server_index, struct btz_str 
         return BTZ_OK;
     }
     arguments = as_written(stage->arena, &server->tools[index], arguments);
-    {
-        const struct btz_fragment *changed = server->tools[index].handler;
-        struct btz_lua_arg args[] = {
-            {NULL, lab->world_ref},
-            {arguments, 0},
-            {NULL, lab->ctx_ref},
-            {NULL, tool->handler},
-            {changed ? btz_json_new_str(stage->arena, changed->text) : NULL, 0}};
-        struct run run = {.stage = stage,
-                          .mode = RUN_CALL,
-                          .server = server,
-                          .tool = tool->name,
-                          .event = call_event};
-
-        code = btz_stage_run(&run, changed ? stage->variant->script : server->server->script,
-                             changed ? stage->variant->handler : tool->handler, args,
-                             changed ? 5 : 3, &btz_lab_call_budget, &value, err);
-        if (changed && code != BTZ_EINTERNAL) { /* it may have called the server's own */
-            int group = btz_lua_check_group(lab->lua, server->server->script->group, err);
-
-            code = group != BTZ_OK ? BTZ_EINTERNAL : code;
-        }
-        if (code == BTZ_EDENIED) {
-            *result = btz_stage_error_result(stage->arena, btz_str_of(run.failed));
-            return BTZ_OK;
-        }
+    code = run_handler(&run, tool, arguments, result, err);
+    if (code == BTZ_EAGAIN) {
+        btz_lab_restore(stage, &before);
+        *result = NULL;
+        return BTZ_OK;
     }
-    return code == BTZ_OK ? btz_stage_result(stage, server, tool, value, result, err) : code;
+    return code;
+}
+
+int btz_stage_call(struct btz_stage *stage, size_t server, struct btz_str name,
+                   const struct btz_json *arguments, uint64_t call_event,
+                   const struct btz_json **result, struct btz_err *err)
+{
+    struct btz_stage_dialogue nobody = {0};
+
+    return btz_stage_call_asking(stage, server, name, arguments, call_event, &nobody, result, err);
 }
 
 static const struct resource *resource_of(const struct stage_server *server, struct btz_str uri,

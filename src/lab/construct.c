@@ -7,9 +7,10 @@
 
 static const char marks_key;
 
-static const char *const kinds[] = {"?",    "server", "attack", "variant", "fragment",
-                                    "plan", "call",   "answer", "read",    "insert_before_answer"};
-enum kind { SERVER = 1, ATTACK, VARIANT, FRAGMENT, PLAN, CALL, ANSWER, READ, INSERT };
+static const char *const kinds[] = {"?",      "server", "attack", "variant", "fragment",
+                                    "plan",   "call",   "answer", "read",    "insert_before_answer",
+                                    "sample", "fill"};
+enum kind { SERVER = 1, ATTACK, VARIANT, FRAGMENT, PLAN, CALL, ANSWER, READ, INSERT, SAMPLE, FILL };
 
 void btz_lab_marks_begin(lua_State *L)
 {
@@ -125,18 +126,47 @@ static int make_insert(lua_State *L)
     return 1;
 }
 
-/* answer(text) becomes { answer = text }. */
+/* NAME(text) becomes { NAME = text }. */
+static int text_step(lua_State *L, enum kind kind)
+{
+    if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING) {
+        return luaL_error(L, "%s takes one text: %s(\"...\")", kinds[kind], kinds[kind]);
+    }
+    lua_createtable(L, 0, 1);
+    lua_pushvalue(L, 1);
+    lua_setfield(L, -2, kinds[kind]);
+    note(L, kind);
+    return 1;
+}
+
 /*@ answer(text)
  * The step of answering, which ends a user turn. A whole plan has one for each. */
 static int make_answer(lua_State *L)
 {
-    if (lua_gettop(L) != 1 || lua_type(L, 1) != LUA_TSTRING) {
-        return luaL_error(L, "answer takes one text: answer(\"...\")");
+    return text_step(L, ANSWER);
+}
+
+/*@ sample(text)
+ * The step of completing a text that a server asks for while the call before it runs (sampling).
+ * Steps of questions that never come are passed over. */
+static int make_sample(lua_State *L)
+{
+    return text_step(L, SAMPLE);
+}
+
+/* fill { action = ..., content = ... } becomes { fill = { action =, content = } }. */
+/*@ fill { action = "accept", content = {...} }
+ * The step of filling in a form, or of consenting to an address, that a server asks for while the
+ * call before it runs (elicitation); `action` may be `decline` or `cancel`, too. */
+static int make_fill(lua_State *L)
+{
+    if (lua_gettop(L) != 1 || !lua_istable(L, 1)) {
+        return luaL_error(L, "fill takes one table: fill { action = \"accept\", content = {...} }");
     }
     lua_createtable(L, 0, 1);
     lua_pushvalue(L, 1);
-    lua_setfield(L, -2, "answer");
-    note(L, ANSWER);
+    lua_setfield(L, -2, "fill");
+    note(L, FILL);
     return 1;
 }
 
@@ -215,6 +245,7 @@ void btz_lab_constructors_open(struct btz_lab *lab)
         {"server", make_server},     {"attack", make_attack}, {"variant", make_variant},
         {"fragment", make_fragment}, {"plan", make_plan},     {"insert_before_answer", make_insert},
         {"answer", make_answer},     {"read", make_read},     {"call", make_call},
+        {"sample", make_sample},     {"fill", make_fill},
     };
 
     btz_lua_add(lab->lua, NULL, functions, sizeof(functions) / sizeof(*functions));

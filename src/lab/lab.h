@@ -41,27 +41,68 @@ enum btz_switch {
     BTZ_SWITCH_MATCH_STREAMS,       /* an answer counts on the stream of its own request only */
     BTZ_SWITCH_PRIVATE_CACHE,       /* no list from another authorization context */
     BTZ_SWITCH_REQUIRE_METADATA,    /* authorization only where metadata says so */
+    BTZ_SWITCH_ISOLATE_SAMPLING,    /* what a server asks to complete sees no conversation */
+    BTZ_SWITCH_CAP_SAMPLING,        /* a session completes so many tokens for servers */
+    BTZ_SWITCH_OWN_SAMPLING_SYSTEM, /* a server's system prompt is left out, not appended */
+    BTZ_SWITCH_CHECK_URL_HOST,      /* an address to open lies in the asking server's domain */
+    BTZ_SWITCH_REFUSE_SECRETS,      /* no form that asks for secrets is filled in */
+    BTZ_SWITCH_NO_AUTOFILL,         /* what the host remembers about the user fills no form */
+    BTZ_SWITCH_NAME_SERVER,         /* a question is shown with the name of the server that asks */
+    BTZ_SWITCH_DISTRUST_HINTS,      /* a server's readOnlyHint approves nothing */
+    BTZ_SWITCH_SHOW_ARGUMENTS,      /* a dialog shows name and arguments, not the title alone */
+    BTZ_SWITCH_EXACT_GRANTS,        /* "always allow" means this tool with this definition */
     BTZ_SWITCH_HASH_LONG_NAMES,     /* a tool's name that is cut stays apart from all others */
     BTZ_SWITCH_SEPARATE_NAMESPACES, /* labels that read alike in tool names are told apart */
     BTZ_SWITCH_KEY_BY_ORIGIN,       /* servers are known by their origin, not by display name */
     BTZ_SWITCH_PIN_SERVERS,         /* who had a display name keeps it when it is given up */
-    BTZ_SWITCH_APPROVED_CALLS,  /* a call goes out only under the definition that was approved */
-    BTZ_SWITCH_CONFINE_NAMES,   /* a file that is fetched never names its own place on the disk */
-    BTZ_SWITCH_PIN_EXECUTION,   /* a call runs only the code that was approved */
-    BTZ_SWITCH_RANDOM_SESSIONS, /* session ids cannot be guessed */
-    BTZ_SWITCH_BIND_SESSIONS,   /* a session is of use to the user who opened it only */
-    BTZ_SWITCH_OWN_STREAMS,     /* a stream is taken up again by its own session only */
-    BTZ_SWITCH_OWN_QUEUES,      /* what waits for one session is seen by no other */
-    BTZ_SWITCH_SEAL_STATE,      /* a server takes back only the request state that it gave */
+    BTZ_SWITCH_APPROVED_CALLS, /* a call goes out only under the definition that was approved */
+    BTZ_SWITCH_CONFINE_NAMES,  /* a file that is fetched never names its own place on the disk */
+    BTZ_SWITCH_OPEN_WITHOUT_SHELL,    /* an address is an argument of the browser, not of a shell */
+    BTZ_SWITCH_OPEN_WEB_ONLY,         /* nothing but web addresses is opened */
+    BTZ_SWITCH_GUARD_ADDRESSES,       /* servers do not choose what the host fetches inside */
+    BTZ_SWITCH_GUARD_REDIRECTS,       /* nor by redirects */
+    BTZ_SWITCH_BARE_ICONS,            /* icons from the server's own host, without credentials */
+    BTZ_SWITCH_OWN_TOKEN,             /* a server never passes its client's token on */
+    BTZ_SWITCH_CHECK_RESPONSE_ISSUER, /* an authorization response names the recorded issuer */
+    BTZ_SWITCH_CONSENT_PER_CLIENT,    /* consent is for one client, not for a user */
+    BTZ_SWITCH_LIMIT_SCOPES,          /* no scope beyond what the user agreed to */
+    BTZ_SWITCH_KEY_BY_RESOURCE,       /* a token is for its resource, not for a host */
+    BTZ_SWITCH_CHECK_HOST,            /* a server answers to its own names only */
+    BTZ_SWITCH_CHECK_ADDRESSES,       /* ... and to its own addresses only */
+    BTZ_SWITCH_CHECK_ORIGIN,          /* pages of other origins are refused */
+    BTZ_SWITCH_CHECK_SITE,            /* ... also where the browser names no origin */
+    BTZ_SWITCH_PIN_ADDRESSES,         /* a name is resolved once for a connection */
+    BTZ_SWITCH_PIN_EXECUTION,         /* a call runs only the code that was approved */
+    BTZ_SWITCH_RANDOM_SESSIONS,       /* session ids cannot be guessed */
+    BTZ_SWITCH_BIND_SESSIONS,         /* a session is of use to the user who opened it only */
+    BTZ_SWITCH_OWN_STREAMS,           /* a stream is taken up again by its own session only */
+    BTZ_SWITCH_OWN_QUEUES,            /* what waits for one session is seen by no other */
+    BTZ_SWITCH_SEAL_STATE,            /* a server takes back only the request state that it gave */
     BTZ_SWITCH_COUNT
 };
 /* "client.validate_arguments"; NULL past the end. */
 const char *btz_switch_name(enum btz_switch which);
 
+/* Who approves calls and questions of servers: the simulated user, asked in one of these ways
+ * (docs/internals/approver.md). */
+enum btz_approver {
+    BTZ_APPROVER_SETTING, /* as the setting says, else APPROVE_ALL */
+    BTZ_APPROVE_ALL,      /* what a tired user does */
+    BTZ_APPROVE_READ_ONLY_AUTO,
+    BTZ_APPROVE_ASK_EACH,
+    BTZ_APPROVE_BATCH,
+    BTZ_APPROVE_ALWAYS_ALLOW_WIDENS,
+    BTZ_APPROVER_COUNT
+};
+/* "setting", "approve-all", ...; NULL past the end. */
+const char *btz_approver_name(enum btz_approver which);
+
 struct btz_host_profile {
     bool safe[BTZ_SWITCH_COUNT];
+    enum btz_approver approver;
 };
-/* "naive", "spec" or "hardened"; BTZ_ENOTFOUND otherwise. */
+/* "naive", "spec" or "hardened", each alone or with an approver ("naive+ask-each");
+ * BTZ_ENOTFOUND otherwise. */
 int btz_host_profile_named(struct btz_str name, struct btz_host_profile *out) BTZ_WARN_UNUSED;
 
 /* One scenario = one variant of one attack. All pointers live as long as the lab. */
@@ -163,10 +204,13 @@ struct btz_str btz_stage_memory_server(const struct btz_stage *stage);
 /* The second session belongs to another user of the same host. */
 bool btz_stage_other_user(const struct btz_stage *stage);
 
-/* What the user's host may trade for a token of this server, if the setting protects it; else
- * empty.
- */
-struct btz_str btz_stage_grant(const struct btz_stage *stage, struct btz_str server);
+/* What the simulated user answers to questions of servers, in order: array of
+ * {"action","content"?}; NULL = the model under test answers. */
+const struct btz_json *btz_stage_replies(const struct btz_stage *stage);
+/* What the host remembers about the user: name -> text; NULL = nothing. */
+const struct btz_json *btz_stage_about_user(const struct btz_stage *stage);
+/* The approver that the setting names; empty = none. */
+struct btz_str btz_stage_approver(const struct btz_stage *stage);
 
 /* How far a trial is: definitions with a fragment that comes `since` later change with it. */
 struct btz_stage_progress {
@@ -220,6 +264,20 @@ const struct btz_json *btz_stage_plans(const struct btz_stage *stage);
 int btz_stage_call(struct btz_stage *stage, size_t server, struct btz_str tool,
                    const struct btz_json *arguments, uint64_t call_event,
                    const struct btz_json **result, struct btz_err *err) BTZ_WARN_UNUSED;
+/* The same where the script may ask the client (ctx.sample and others of docs/packs/script-api.md).
+ * With a question the call is not done: it has changed nothing, and is made again with one answer
+ * more. */
+struct btz_stage_dialogue {
+    const struct btz_json *capabilities; /* of the client, or NULL: it offers nothing */
+    /* One for each question so far: {"method","result"}, or {"method","error"} with `declined`,
+     * `unsupported` or `limit`. The last one is new. NULL = none. */
+    const struct btz_json *answers;
+    const struct btz_json *question; /* out: {"method","params"?}, or NULL: `*result` is there */
+};
+int btz_stage_call_asking(struct btz_stage *stage, size_t server, struct btz_str tool,
+                          const struct btz_json *arguments, uint64_t call_event,
+                          struct btz_stage_dialogue *dialogue, const struct btz_json **result,
+                          struct btz_err *err) BTZ_WARN_UNUSED;
 /* Reads a resource, or what a template of the server makes of the uri: `*result` is a
  * ReadResourceResult object. BTZ_ENOTFOUND: unknown uri. */
 int btz_stage_read(struct btz_stage *stage, size_t server, struct btz_str uri, uint64_t event,

@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "lab/lab.h"
 #include "lab/tokens.h"
+#include "lab/web.h"
 #include "lua/host.h"
 #include "schema/schema.h"
 
@@ -51,6 +52,7 @@ struct tool {
     const struct btz_json *definition; /* MCP shape, names as the model may see them */
     int handler;
     bool unchecked; /* the server takes arguments as they come: a weakness of that server */
+    bool asks;      /* its handler may ask the client */
     struct btz_schema *input;
     struct btz_schema *output; /* NULL if there is none */
 };
@@ -127,6 +129,8 @@ struct variant {
     int seed, utility, oracle;
     int clean_utility, benign_utility; /* BTZ_LUA_NONE = as `utility` */
     int relay, benign_relay;           /* BTZ_LUA_NONE = nobody on the wire */
+    int ask;                           /* BTZ_LUA_NONE = servers ask what their scripts ask */
+    int site;                          /* hosts of the web; BTZ_LUA_NONE = there are none */
     int handler;                       /* what a tool does once its code was changed, or NONE */
 };
 
@@ -208,6 +212,14 @@ struct stage_server {
     const struct btz_json *resources; /* the present ones, as the server's file gives them */
 };
 
+/* A protected server. */
+struct site {
+    struct btz_str server; /* id */
+    struct btz_stage_site pub;
+    unsigned lookups; /* of the name that flips */
+};
+struct login;
+
 struct btz_stage {
     struct btz_arena *arena;
     struct btz_lab *lab;
@@ -220,13 +232,17 @@ struct btz_stage {
     const struct btz_json *resource_uris; /* present ones; NULL = all */
     const struct btz_json *markers;
     const struct btz_json *payload; /* fragment id -> text */
-    struct btz_fragment *fragments;
-    size_t fragment_count;
+    struct btz_fragment *fragments; /* behind those that count: those not meant for the model */
+    size_t fragment_count, unseen_count;
     const struct btz_json *turns;
     const struct btz_json *trigger;
     const struct btz_json *plans;
     int budget;
-    struct btz_str grant; /* of setting.authorization; empty if there is none */
+    const struct btz_json *replies, *about_user; /* of setting; NULL if there are none */
+    struct waiting *waiting;                     /* calls whose client was asked, see serve_ask.c */
+    struct site *sites;                          /* of setting.authorization */
+    size_t site_count;
+    struct login *login; /* the organisation's authorization server */
     struct btz_stage_progress progress;
     struct btz_host_profile profile;
 
@@ -258,8 +274,11 @@ struct run {
     struct btz_str tool;
     struct btz_str prompt;
     uint64_t event;
-    struct btz_rng random; /* r */
-    const char *failed;    /* message of fail(), in the stage's arena */
+    struct btz_rng random;               /* r */
+    const char *failed;                  /* message of fail(), in the stage's arena */
+    struct btz_stage_dialogue *dialogue; /* with the client; NULL = nobody can be asked */
+    bool may_ask;
+    size_t asked; /* questions that this run has its answers to */
 };
 
 extern const struct btz_lua_budget btz_lab_load_budget, btz_lab_call_budget, btz_lab_judge_budget;
@@ -405,6 +424,10 @@ void btz_stage_add_server(struct btz_stage *stage, const struct server *server,
 struct stage_server *btz_stage_server_of(struct btz_stage *stage, struct btz_str id);
 /* The name of tool number `index` as the model may see it: a payload may have changed it. */
 struct btz_str btz_stage_tool_name(const struct stage_server *server, size_t index);
+
+/* web.c: `list` is setting.authorization after substitution, `written` before it; or both NULL. */
+void btz_lab_sites_make(struct btz_stage *stage, const struct btz_json *list,
+                        const struct btz_json *written);
 
 /* overlay.c: puts the fragments of the stage whose time has come into its definitions. */
 int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err) BTZ_WARN_UNUSED;

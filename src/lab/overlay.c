@@ -211,7 +211,7 @@ static bool is_due(const struct btz_stage *stage, const struct btz_json *card)
 
 bool btz_stage_is_early(const struct btz_stage *stage)
 {
-    for (size_t i = 0; i < stage->fragment_count; i++) {
+    for (size_t i = 0; i < stage->fragment_count + stage->unseen_count; i++) {
         if (comes_later(stage, card_of(stage, &stage->fragments[i]))) {
             return true;
         }
@@ -254,7 +254,7 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
     int code;
 
     stage->progress = progress;
-    for (size_t i = 0; i < stage->fragment_count; i++) {
+    for (size_t i = 0; i < stage->fragment_count + stage->unseen_count; i++) {
         const struct btz_json *card = card_of(stage, &stage->fragments[i]);
 
         later = later || btz_json_getz(card, "since") || btz_json_getz(card, "until");
@@ -287,7 +287,7 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
 
 int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err)
 {
-    for (size_t i = 0; i < stage->fragment_count; i++) {
+    for (size_t i = 0; i < stage->fragment_count + stage->unseen_count; i++) {
         const struct btz_json *card = card_of(stage, &stage->fragments[i]);
         struct btz_fragment written = stage->fragments[i];
         const struct btz_fragment *fragment = &written; /* its address by the names as written */

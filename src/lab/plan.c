@@ -81,6 +81,25 @@ static int call_step(struct planning *p, const struct btz_json *call, const stru
     return code;
 }
 
+/* What is filled into a form; the action has no markers. */
+static int fill_step(struct planning *p, const struct btz_json *fill, const struct btz_json **out)
+{
+    struct btz_arena *arena = p->stage->arena;
+    struct btz_json *made = btz_json_new_object(arena);
+    struct btz_json *step = btz_json_new_object(arena);
+    const struct btz_json *content = btz_json_getz(fill, "content");
+    int code = BTZ_OK;
+
+    btz_json_setz(arena, made, "action", btz_json_getz(fill, "action"));
+    if (content) {
+        code = args_value(p, content, &content);
+        btz_json_setz(arena, made, "content", content);
+    }
+    btz_json_setz(arena, step, "fill", made);
+    *out = step;
+    return code;
+}
+
 static int add_steps(struct planning *p, struct btz_json *to, const struct btz_json *steps)
 {
     int code = BTZ_OK;
@@ -89,7 +108,9 @@ static int add_steps(struct planning *p, struct btz_json *to, const struct btz_j
         const struct btz_json *step = btz_json_at(steps, i);
         const struct btz_json *call = btz_json_getz(step, "call");
 
-        code = call ? call_step(p, call, &step) : btz_lab_subst_value(&p->subst, step, &step);
+        code = call                          ? call_step(p, call, &step)
+               : btz_json_getz(step, "fill") ? fill_step(p, btz_json_getz(step, "fill"), &step)
+                                             : btz_lab_subst_value(&p->subst, step, &step);
         if (code == BTZ_OK) {
             btz_json_push(p->stage->arena, to, step);
         }

@@ -1,5 +1,5 @@
 /* Running a function of a script for a stage. */
-#include "lab/lab_int.h"
+#include "lab/ask.h"
 
 const struct btz_lua_budget btz_lab_call_budget = {5000000, 16u << 20, 10000000};
 const struct btz_lua_budget btz_lab_judge_budget = {20000000, 64u << 20, 20000000};
@@ -20,12 +20,16 @@ int btz_stage_run(struct run *run, const struct script *script, int function,
         (run->mode == RUN_CALL || run->mode == RUN_COMPLETE)) {
         code = BTZ_EDENIED; /* fail() is an answer, not a fault */
     }
-    if (code == BTZ_OK || code == BTZ_EDENIED) {
+    if (run->dialogue && run->dialogue->question &&
+        (code == BTZ_OK || btz_lua_stopped(lab->lua) == BTZ_LUA_RAN)) {
+        code = BTZ_EAGAIN; /* the client comes first, whatever the script made of that */
+    }
+    if (code == BTZ_OK || code == BTZ_EDENIED || code == BTZ_EAGAIN) {
         int group = btz_lua_check_group(lab->lua, script->group, &reason);
 
         code = group != BTZ_OK ? group : code;
     }
-    if (code == BTZ_OK || code == BTZ_EDENIED) {
+    if (code == BTZ_OK || code == BTZ_EDENIED || code == BTZ_EAGAIN) {
         if (result) {
             *result = value;
         }

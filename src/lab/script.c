@@ -41,7 +41,9 @@ static const char *const function_paths[] = {
     "attack:/variants/#/oracle",
     "attack:/variants/#/relay",
     "attack:/variants/#/handler",
+    "attack:/variants/#/ask",
     "attack:/variants/#/twins/benign/relay",
+    "attack:/variants/#/site",
     "attack:/variants/#/twins/clean/utility",
     "attack:/variants/#/twins/benign/utility",
 };
@@ -61,9 +63,11 @@ static const char *const list_paths[] = {
     "attack:/variants/#/payload",
     "attack:/variants/#/payload/#/operands",
     "attack:/variants/#/routes",
+    "attack:/variants/#/setting/authorization",
     "attack:/variants/#/setting/servers",
     "attack:/variants/#/setting/resources",
     "attack:/variants/#/setting/turns",
+    "attack:/variants/#/setting/replies",
     "attack:/variants/#/twins/clean/turns",
     "attack:/variants/#/twins/benign/turns",
 };

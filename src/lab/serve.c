@@ -1,5 +1,5 @@
 /* The catalogue of a stage's server, and its answers to a peer. */
-#include "lab/serve.h"
+#include "lab/serve_ask.h"
 #include "lab/serve_rounds.h"
 
 /* MCP 2025-11-25 and 2026-07-28, "Completion": at most 100 values; `total` says how many there are.
@@ -64,8 +64,6 @@ static int answer(struct btz_stage *stage, size_t server, const struct btz_mcp_s
                   struct btz_err *err)
 {
     switch (event->kind) {
-    case BTZ_MCP_SERVER_CALL:
-        return btz_stage_call(stage, server, event->name, event->arguments, cause, result, err);
     case BTZ_MCP_SERVER_READ:
         return btz_stage_read(stage, server, event->name, cause, result, err);
     case BTZ_MCP_SERVER_PROMPT:
@@ -79,31 +77,30 @@ int btz_stage_serve(struct btz_stage *stage, size_t server, struct btz_mcp_serve
                     const struct btz_mcp_server_event *event, uint64_t cause,
                     const struct btz_json **result, struct btz_err *err)
 {
-    bool asks = event->kind == BTZ_MCP_SERVER_CALL || event->kind == BTZ_MCP_SERVER_READ ||
-                event->kind == BTZ_MCP_SERVER_PROMPT || event->kind == BTZ_MCP_SERVER_COMPLETE;
+    bool asks = event->kind == BTZ_MCP_SERVER_READ || event->kind == BTZ_MCP_SERVER_PROMPT ||
+                event->kind == BTZ_MCP_SERVER_COMPLETE;
     bool checks = event->kind == BTZ_MCP_SERVER_PROMPT || event->kind == BTZ_MCP_SERVER_COMPLETE;
-    struct btz_mcp_server_event taken = *event;
-    bool over = false;
     struct btz_arena *arena;
     int rc;
 
     *result = NULL;
+    if (event->kind == BTZ_MCP_SERVER_CALL) {
+        return btz_stage_has_rounds(stage, server, event)
+                   ? btz_serve_round(stage, server, machine, event, cause, result, err)
+                   : btz_serve_call(stage, server, machine, event, cause, result, err);
+    }
+    if (event->kind == BTZ_MCP_SERVER_ANSWER) {
+        return btz_serve_answer(stage, machine, event, result, err);
+    }
     if (!asks) {
         return BTZ_OK;
     }
     arena = btz_arena_new();
-    if (btz_stage_has_rounds(stage, server, event)) {
-        rc = btz_stage_take_round(stage, server, machine, &taken, arena, &over, err);
-        if (over) {
-            btz_arena_free(arena);
-            return rc;
-        }
-    }
-    rc = answer(stage, server, &taken, cause, arena, result, err);
+    rc = answer(stage, server, event, cause, arena, result, err);
     if (rc == BTZ_ENOTFOUND || (rc == BTZ_EINVAL && checks)) {
         rc = btz_mcp_server_reply_error(
             machine, event->token, BTZ_MCP_E_PARAMS,
-            rc == BTZ_EINVAL ? btz_str_of(err->msg) : BTZ_STR("no such tool or resource"), NULL);
+            rc == BTZ_EINVAL ? btz_str_of(err->msg) : BTZ_STR("no such resource"), NULL);
     } else if (rc == BTZ_OK) {
         rc = btz_mcp_server_reply_result(machine, event->token, *result, err);
     }

@@ -1,6 +1,7 @@
 /* Host-profile switch server.seal_state: without it the state is the arguments as they are, and
  * whoever carries it may write into it; with it the state is sealed for this request. */
 #include "lab/serve_rounds.h"
+#include "lab/serve_ask.h"
 #include "mcp/state.h"
 
 enum { STATE_SECONDS = 3600 };
@@ -47,35 +48,33 @@ static const struct btz_json *open_state(const struct btz_stage *stage, struct b
     return arguments;
 }
 
-int btz_stage_take_round(const struct btz_stage *stage, size_t server,
-                         struct btz_mcp_server *machine, struct btz_mcp_server_event *event,
-                         struct btz_arena *arena, bool *over, struct btz_err *err)
+int btz_serve_round(struct btz_stage *stage, size_t server, struct btz_mcp_server *machine,
+                    const struct btz_mcp_server_event *event, uint64_t cause,
+                    const struct btz_json **result, struct btz_err *err)
 {
     struct btz_hash hash = key_of(stage, server);
     struct btz_str key = {(const char *)hash.bytes, sizeof(hash.bytes)};
     const struct btz_mcp_state_binding binding = {
         .method = BTZ_STR("tools/call"), .name = event->name, .arguments = event->arguments};
-    struct btz_str state = btz_json_text(arena, event->arguments);
-    const struct btz_json *arguments;
+    struct btz_str state = btz_json_text(stage->arena, event->arguments);
+    struct btz_mcp_server_event second = *event;
     int rc = BTZ_OK;
 
-    *over = true;
     if (!event->request_state.ptr) {
         if (stage->profile.safe[BTZ_SWITCH_SEAL_STATE]) {
-            rc =
-                btz_mcp_state_seal(arena, key, &binding, state, stage->time, STATE_SECONDS, &state);
+            rc = btz_mcp_state_seal(stage->arena, key, &binding, state, stage->time, STATE_SECONDS,
+                                    &state);
         }
         return rc == BTZ_OK
                    ? btz_mcp_server_reply_input(machine, event->token, NULL, state, err)
                    : btz_err_set(err, BTZ_EINTERNAL, "the arguments of a call cannot be sealed");
     }
-    arguments = open_state(stage, key, &binding, event->request_state, arena);
-    if (!arguments) {
+    second.request_state = BTZ_STR_NONE;
+    second.arguments = open_state(stage, key, &binding, event->request_state, stage->arena);
+    if (!second.arguments) {
         return btz_mcp_server_reply_error(
             machine, event->token, BTZ_MCP_E_PARAMS,
             BTZ_STR("requestState is none that this server gave for this request"), NULL);
     }
-    event->arguments = arguments;
-    *over = false;
-    return BTZ_OK;
+    return btz_serve_call(stage, server, machine, &second, cause, result, err);
 }

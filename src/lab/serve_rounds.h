@@ -11,11 +11,11 @@
 bool btz_stage_has_rounds(const struct btz_stage *stage, size_t server,
                           const struct btz_mcp_server_event *event);
 
-/* `*over`: the call was answered here, with a state or, for a state that is not the server's own,
- * with an error. Else `event->arguments` are now those of the state (in `arena`): run them. Errors
- * are those of the machine's reply functions. */
-int btz_stage_take_round(const struct btz_stage *stage, size_t server,
-                         struct btz_mcp_server *machine, struct btz_mcp_server_event *event,
-                         struct btz_arena *arena, bool *over, struct btz_err *err) BTZ_WARN_UNUSED;
+/* The first round of a call, which is answered with a state, or the second, which runs what the
+ * state says; a state that is not the server's own is answered with an error. Else as
+ * btz_serve_call. */
+int btz_serve_round(struct btz_stage *stage, size_t server, struct btz_mcp_server *machine,
+                    const struct btz_mcp_server_event *event, uint64_t cause,
+                    const struct btz_json **result, struct btz_err *err) BTZ_WARN_UNUSED;
 
 #endif

@@ -76,6 +76,7 @@ static int add_tool(struct btz_lab *lab, struct server *server, size_t index,
     btz_json_setz(arena, definition, "annotations", btz_json_getz(data, "annotations"));
     tool->definition = definition;
     tool->unchecked = !btz_json_bool(btz_json_getz(data, "checks_arguments"), true);
+    tool->asks = btz_json_bool(btz_json_getz(data, "asks"), false);
     code = compile(lab, script, btz_arena_printf(arena, "%s/input", path.ptr),
                    btz_json_getz(data, "input"), &tool->input, err);
     if (code == BTZ_OK && output) {

@@ -98,12 +98,17 @@ static int make_payload(struct btz_stage *stage, struct subst *s, struct btz_err
 
     stage->fragments =
         btz_arena_array(stage->arena, btz_json_count(list) + 1, sizeof(*stage->fragments));
-    for (size_t i = 0; i < btz_json_count(list); i++) {
-        const struct btz_json *data = btz_json_at(list, i);
+    for (size_t n = 0; n < 2 * btz_json_count(list); n++) {
+        bool unseen = n >= btz_json_count(list);
+        const struct btz_json *data = btz_json_at(list, n % btz_json_count(list));
         struct btz_str id = btz_json_str(btz_json_getz(data, "id"));
-        struct btz_fragment *fragment = &stage->fragments[stage->fragment_count];
+        struct btz_fragment *fragment =
+            &stage->fragments[stage->fragment_count + stage->unseen_count];
         struct btz_str text = btz_json_str(btz_json_getz(data, "text"));
 
+        if (btz_json_bool(btz_json_getz(data, "unseen"), false) != unseen) {
+            continue;
+        }
         if (stage->arm != BTZ_ARM_ATTACK) {
             text = btz_json_str(btz_json_get(btz_json_getz(twin, "texts"), id));
         }
@@ -121,7 +126,7 @@ static int make_payload(struct btz_stage *stage, struct subst *s, struct btz_err
         fragment->id = id;
         fragment->at = btz_json_getz(data, "at");
         fragment->text = text;
-        stage->fragment_count++;
+        *(unseen ? &stage->unseen_count : &stage->fragment_count) += 1;
     }
     stage->payload = texts;
     return BTZ_OK;
@@ -144,15 +149,17 @@ static int seed_variant(struct btz_stage *stage, struct btz_err *err)
 /* Tools and prompts in an address or trigger have the names that a model sees. */
 static const struct btz_json *visible(struct btz_stage *stage, const struct btz_json *place)
 {
-    static const char *const keys[] = {"tool", "result", "prompt"};
+    static const char *const keys[] = {"tool", "result", "sampling", "elicitation", "prompt"};
+    enum { PROMPT = 4, KEYS };
     const struct stage_server *s =
         btz_stage_server_of(stage, btz_json_str(btz_json_getz(place, "server")));
     struct btz_json *copy = NULL;
 
-    for (size_t i = 0; s && i < 3; i++) {
+    for (size_t i = 0; s && i < KEYS; i++) {
         struct btz_str name = btz_json_str(btz_json_getz(place, keys[i]));
-        struct tool *tool = name.len > 0 && i < 2 ? btz_lab_tool_of(s->server, name) : NULL;
-        struct prompt *prompt = name.len > 0 && i == 2 ? btz_lab_prompt_of(s->server, name) : NULL;
+        struct tool *tool = name.len > 0 && i < PROMPT ? btz_lab_tool_of(s->server, name) : NULL;
+        struct prompt *prompt =
+            name.len > 0 && i == PROMPT ? btz_lab_prompt_of(s->server, name) : NULL;
 
         if (tool || prompt) {
             copy = copy ? copy : btz_json_shallow(stage->arena, place);
@@ -209,6 +216,7 @@ static int stage_scenario(struct btz_stage *stage, struct btz_err *err)
     const struct btz_json *turns = btz_json_getz(twin, "turns");
     struct btz_str attacker = btz_json_str(btz_json_getz(setting, "attacker"));
     struct subst s = {.arena = stage->arena, .rename = stage->lab};
+    const struct btz_json *sites = NULL;
     int64_t budget = PLAIN_BUDGET;
     int code;
 
@@ -217,9 +225,9 @@ static int stage_scenario(struct btz_stage *stage, struct btz_err *err)
     code = give_labels(stage, &s, btz_json_getz(setting, "labels"), err);
     code = code != BTZ_OK ? code : make_payload(stage, &s, err);
     if (code == BTZ_OK &&
-        btz_lab_subst_text(&s,
-                           btz_json_str(btz_json_pointer(setting, BTZ_STR("/authorization/grant"))),
-                           &stage->grant) != BTZ_OK) {
+        (btz_lab_subst_value(&s, btz_json_getz(setting, "replies"), &stage->replies) != BTZ_OK ||
+         btz_lab_subst_value(&s, btz_json_getz(setting, "about_user"), &stage->about_user) !=
+             BTZ_OK)) {
         return unknown(stage, &s, err);
     }
     if (code != BTZ_OK) {
@@ -233,11 +241,15 @@ static int stage_scenario(struct btz_stage *stage, struct btz_err *err)
         return code;
     }
     s.payload = stage->payload;
+    if (btz_lab_subst_value(&s, btz_json_getz(setting, "authorization"), &sites) != BTZ_OK) {
+        return unknown(stage, &s, err);
+    }
+    btz_lab_sites_make(stage, sites, btz_json_getz(setting, "authorization"));
     if (btz_lab_subst_value(&s, turns ? turns : btz_json_getz(setting, "turns"), &stage->turns) !=
         BTZ_OK) {
         return unknown(stage, &s, err);
     }
-    for (size_t i = 0; i < stage->fragment_count; i++) {
+    for (size_t i = 0; i < stage->fragment_count + stage->unseen_count; i++) {
         stage->fragments[i].at = visible(stage, stage->fragments[i].at);
     }
     stage->trigger = visible(stage, btz_json_getz(card, "trigger"));
@@ -427,13 +439,21 @@ bool btz_stage_other_user(const struct btz_stage *stage)
                          false);
 }
 
-struct btz_str btz_stage_grant(const struct btz_stage *stage, struct btz_str server)
+const struct btz_json *btz_stage_replies(const struct btz_stage *stage)
 {
-    const struct btz_json *card = stage->variant ? stage->variant->pub.card : NULL;
-    struct btz_str protected =
-        btz_json_str(btz_json_pointer(card, BTZ_STR("/setting/authorization/server")));
+    return stage->replies;
+}
 
-    return protected.len && btz_str_eq(protected, server) ? stage->grant : BTZ_STR_NONE;
+const struct btz_json *btz_stage_about_user(const struct btz_stage *stage)
+{
+    return stage->about_user;
+}
+
+struct btz_str btz_stage_approver(const struct btz_stage *stage)
+{
+    return stage->variant ? btz_json_str(btz_json_pointer(stage->variant->pub.card,
+                                                          BTZ_STR("/setting/approver")))
+                          : BTZ_STR_NONE;
 }
 
 size_t btz_stage_memory(const struct btz_stage *stage)

@@ -181,12 +181,22 @@ static void look_at(struct btz_reference *reference, struct btz_str part)
     }
 }
 
-/* The reader looks at each part once, and at the tools again when they changed; once all operands
- * were seen it obeys. */
-static void look(struct btz_reference *reference, const struct btz_str *parts, size_t count)
+/* Once all operands were seen the reader obeys. */
+static void obey_if_seen(struct btz_reference *reference)
 {
     bool all = reference->operand_count > 0;
 
+    for (size_t o = 0; o < reference->operand_count; o++) {
+        all = all && reference->operands[o].found;
+    }
+    if (all && !reference->obeying) {
+        turn_to_obey(reference);
+    }
+}
+
+/* The reader looks at each part once, and at the tools again when they changed. */
+static void look(struct btz_reference *reference, const struct btz_str *parts, size_t count)
+{
     if (count > BTZ_LLM_PART_TOOLS && !btz_str_eq(parts[BTZ_LLM_PART_TOOLS], reference->tools)) {
         reference->tools = btz_arena_dup(reference->arena, parts[BTZ_LLM_PART_TOOLS]);
         look_at(reference, reference->tools);
@@ -194,12 +204,7 @@ static void look(struct btz_reference *reference, const struct btz_str *parts, s
     for (; reference->scanned < count; reference->scanned++) {
         look_at(reference, parts[reference->scanned]);
     }
-    for (size_t o = 0; o < reference->operand_count; o++) {
-        all = all && reference->operands[o].found;
-    }
-    if (all && !reference->obeying) {
-        turn_to_obey(reference);
-    }
+    obey_if_seen(reference);
 }
 
 static void begin_reply(struct btz_reference *reference)
@@ -472,6 +477,43 @@ static struct btz_str give_up(struct btz_reference *reference, bool actions, con
         actions);
 }
 
+static bool is_side(const struct btz_json *step)
+{
+    return btz_json_getz(step, "sample") || btz_json_getz(step, "fill");
+}
+
+static const struct btz_json *steps_of(const struct btz_reference *reference)
+{
+    return reference->obeying ? reference->obey : reference->benign;
+}
+
+/* A request without tools: a question of a server that the plan answers, or the critic's. It is a
+ * conversation of its own. */
+static struct btz_str side_reply(struct btz_reference *reference, const struct btz_str *parts,
+                                 size_t count)
+{
+    const struct btz_json *step;
+
+    for (size_t i = 0; reference->agent == BTZ_LLM_REF_READER && i < count; i++) {
+        look_at(reference, parts[i]);
+    }
+    if (reference->agent == BTZ_LLM_REF_READER) {
+        obey_if_seen(reference);
+    }
+    step = btz_json_at(steps_of(reference), reference->index);
+    if (reference->agent == BTZ_LLM_REF_NULL || !is_side(step)) {
+        return answer(reference, BTZ_STR("I would do the same again."), false);
+    }
+    reference->index++;
+    if (btz_json_getz(step, "fill")) {
+        return answer(reference,
+                      btz_json_text(reference->arena, fill(reference, btz_json_getz(step, "fill"))),
+                      false);
+    }
+    return answer(reference, fill_text(reference, btz_json_str(btz_json_getz(step, "sample"))),
+                  false);
+}
+
 /* The next step of the plan; for a reader whose act was answered by an error, the next route. */
 static const struct btz_json *next_step(struct btz_reference *reference,
                                         const struct btz_str *parts, size_t count)
@@ -482,9 +524,11 @@ static const struct btz_json *next_step(struct btz_reference *reference,
     if (failed && reference->route < btz_json_count(reference->routes)) {
         return btz_json_at(reference->routes, reference->route++);
     }
+    while (is_side(btz_json_at(steps_of(reference), reference->index))) {
+        reference->index++; /* a question that never came */
+    }
     reference->acting = reference->obeying && reference->index == reference->act;
-    return btz_json_at(reference->obeying ? reference->obey : reference->benign,
-                       reference->index++);
+    return btz_json_at(steps_of(reference), reference->index++);
 }
 
 struct btz_str btz_reference_reply(struct btz_reference *reference, const struct btz_str *parts,
@@ -496,7 +540,7 @@ struct btz_str btz_reference_reply(struct btz_reference *reference, const struct
     struct btz_str missing;
 
     if (btz_str_is(parts[BTZ_LLM_PART_TOOLS], "[]")) {
-        return answer(reference, BTZ_STR("I would do the same again."), false); /* a critique */
+        return side_reply(reference, parts, part_count);
     }
     if (!reference->first.ptr) {
         reference->first = btz_arena_dup(reference->arena, parts[part_count - 1]);

@@ -12,9 +12,12 @@
  * The act is the last call of the obey plan that the benign plan has not; routes are other calls to
  * the same end and may be left out.
  *   STEP = {"call":{"name":RENDERED,"short":RENDERED?,"args":{...},"capture":{VAR:HOW...}}}
- *        | {"answer":text} | {"read":{"uri":text}}
+ *        | {"answer":text} | {"read":{"uri":text}} | {"sample":text}
+ *        | {"fill":{"action":text,"content":{...}?}}
  * `short` is the name that a host gives which cuts long ones, looked for if `name` is not offered.
  *   HOW  = {"pointer":RFC 6901 into the JSON of the result} | {"after":text,"before":text}
+ * `sample` and `fill` are replies to what a server asks while the call before them runs (a request
+ * without tools); where it does not ask, they are passed over.
  * `$VAR` in strings of later steps stands for what was captured; `$base64:VAR`, `$hex:VAR`,
  * `$reverse:VAR`, `$first:VAR` and `$second:VAR` (its halves) for a form of it. A tool that is not
  * in the request or a capture that fails ends the agent's work with an answer that says so. */

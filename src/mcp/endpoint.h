@@ -23,8 +23,10 @@ struct btz_mcp_endpoint;
 
 /* All zero is safe. Each switch is a weakness a lab host profile may ask for. */
 struct btz_mcp_endpoint_switches {
-    bool any_host;    /* Host is not checked */
+    bool any_host;    /* names in Host are not checked */
+    bool any_address; /* nor are addresses */
     bool any_origin;  /* Origin is not checked */
+    bool any_site;    /* a browser on its way from another site that names no Origin is served */
     bool any_headers; /* modern: headers are not compared with the body */
     bool any_subject; /* a session may be used by others than the subject that opened it */
     bool counted_ids; /* session ids are 1, 2, 3 ..., with zeros before */

@@ -70,11 +70,40 @@ static bool served_host(const struct btz_mcp_endpoint *endpoint, struct btz_str 
     return false;
 }
 
+/* "[...]", or a name whose last label begins with a digit: some reader takes it for an address. */
+static bool is_address(struct btz_str authority)
+{
+    struct btz_str name;
+    size_t begin;
+
+    if (!host_name(authority, &name)) {
+        return false;
+    }
+    for (begin = name.len; begin > 0 && name.ptr[begin - 1] != '.'; begin--) {
+    }
+    return name.ptr[0] == '[' ||
+           (begin < name.len && name.ptr[begin] >= '0' && name.ptr[begin] <= '9');
+}
+
 bool btz_mcp_endpoint_host_ok(const struct btz_mcp_endpoint *endpoint,
                               const struct btz_http_head *head)
 {
-    return endpoint->options.switches.any_host ||
-           served_host(endpoint, btz_http_field_get(head, "Host", NULL));
+    const struct btz_mcp_endpoint_switches *switches = &endpoint->options.switches;
+    struct btz_str host = btz_http_field_get(head, "Host", NULL);
+
+    return (is_address(host) ? switches->any_address : switches->any_host) ||
+           served_host(endpoint, host);
+}
+
+bool btz_mcp_endpoint_site_ok(const struct btz_mcp_endpoint *endpoint,
+                              const struct btz_http_head *head)
+{
+    struct btz_str site = btz_http_field_get(head, "Sec-Fetch-Site", NULL);
+    size_t origins = 0;
+
+    (void)btz_http_field_get(head, "Origin", &origins);
+    return origins || endpoint->options.switches.any_site ||
+           !(btz_str_is(site, "cross-site") || btz_str_is(site, "same-site"));
 }
 
 bool btz_mcp_endpoint_origin_ok(const struct btz_mcp_endpoint *endpoint,

@@ -218,6 +218,10 @@ void btz_mcp_kept_fini(struct kept_list *list);
 /* endpoint_check.c: rules about single requests; they know no session. */
 bool btz_mcp_endpoint_host_ok(const struct btz_mcp_endpoint *endpoint,
                               const struct btz_http_head *head);
+/* Fetch Metadata (W3C): browsers say in Sec-Fetch-Site from where a request comes, also where they
+ * leave Origin out. */
+bool btz_mcp_endpoint_site_ok(const struct btz_mcp_endpoint *endpoint,
+                              const struct btz_http_head *head);
 bool btz_mcp_endpoint_origin_ok(const struct btz_mcp_endpoint *endpoint,
                                 const struct btz_http_head *head);
 /* Accept allows this media type, such as "application/json". */

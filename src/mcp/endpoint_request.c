@@ -525,6 +525,8 @@ static void judge(struct request *r)
         refuse(r, 403, BTZ_MCP_E_REQUEST, "this Host is not served here");
     } else if (!btz_mcp_endpoint_origin_ok(r->endpoint, r->head)) {
         refuse(r, 403, BTZ_MCP_E_REQUEST, "this Origin is not allowed");
+    } else if (!btz_mcp_endpoint_site_ok(r->endpoint, r->head)) {
+        refuse(r, 403, BTZ_MCP_E_REQUEST, "a page of another site must name its Origin");
     } else if (btz_str_is(r->head->method, "POST")) {
         post(r);
     } else if (btz_str_is(r->head->method, "GET")) {

@@ -11,8 +11,8 @@ const char *btz_mcp_http_method_name(enum btz_mcp_http_method method)
     return names[method];
 }
 
-/* Tries the parts that every request has. */
-static int check_request(struct btz_str host, struct btz_str target, struct btz_str authorization)
+int btz_mcp_http_check_request(struct btz_str host, struct btz_str target,
+                               struct btz_str authorization)
 {
     const struct btz_http_field fields[] = {{BTZ_STR("Host"), host},
                                             {BTZ_STR("Authorization"), authorization}};
@@ -28,14 +28,14 @@ static int check_request(struct btz_str host, struct btz_str target, struct btz_
 
 static int check_options(const struct btz_mcp_http_session_options *o, struct btz_err *err)
 {
-    if (check_request(o->host, BTZ_STR("/"), BTZ_STR_NONE) != BTZ_OK) {
+    if (btz_mcp_http_check_request(o->host, BTZ_STR("/"), BTZ_STR_NONE) != BTZ_OK) {
         return btz_err_set(err, BTZ_EINVAL, "an HTTP session needs a host: name or name:port");
     }
-    if (o->target.len && check_request(o->host, o->target, BTZ_STR_NONE) != BTZ_OK) {
+    if (o->target.len && btz_mcp_http_check_request(o->host, o->target, BTZ_STR_NONE) != BTZ_OK) {
         return btz_err_set(err, BTZ_EINVAL,
                            "the target of an HTTP session must be a path that begins with '/'");
     }
-    if (check_request(o->host, BTZ_STR("/"), o->authorization) != BTZ_OK) {
+    if (btz_mcp_http_check_request(o->host, BTZ_STR("/"), o->authorization) != BTZ_OK) {
         return btz_err_set(err, BTZ_EINVAL,
                            "the Authorization value cannot stand in a header field");
     }
@@ -97,7 +97,9 @@ int btz_mcp_http_session_new(const struct btz_mcp_http_session_options *options,
     set_defaults(&session->options);
     session->options.host = btz_arena_dup(session->arena, session->options.host);
     session->options.target = btz_arena_dup(session->arena, session->options.target);
-    session->options.authorization = btz_arena_dup(session->arena, options->authorization);
+    btz_buf_init(&session->authorization, (size_t)64 * 1024);
+    btz_buf_add_str(&session->authorization, options->authorization);
+    session->challenge_arena = btz_arena_new();
     session->now_us = options->now_us;
     session->next_id = 1;
     session->old = options->transport == BTZ_MCP_HTTP_SSE;
@@ -133,6 +135,8 @@ void btz_mcp_http_session_free(struct btz_mcp_http_session *session)
         session->closings = closing->next;
         free(closing);
     }
+    btz_buf_fini(&session->authorization);
+    btz_arena_free(session->challenge_arena);
     btz_buf_fini(&session->session_id);
     btz_buf_fini(&session->endpoint);
     btz_buf_fini(&session->initialize);
@@ -319,6 +323,7 @@ bool btz_mcp_http_session_next_request(struct btz_mcp_http_session *session,
             btz_mcp_http_describe(session, e, exchange);
             e->state = EXCHANGE_SENT;
             e->generation = session->generation;
+            e->authorized = session->authorized;
             session->stats.exchanges++;
             return true;
         }

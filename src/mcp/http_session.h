@@ -43,7 +43,10 @@ struct btz_mcp_http_session_options {
     enum btz_mcp_http_transport transport;
     struct btz_mcp_client_options client; /* mode PROBE: server/discover first; forbid_fallback */
     struct btz_str authorization;         /* value of Authorization; empty = none */
-    bool no_get_stream;                   /* legacy: do not open the stream for server messages */
+    /* A request that is answered by 401 or 403 waits, and everything after it, until the owner has
+     * called _authorize; false: it fails at once. */
+    bool hold_unauthorized;
+    bool no_get_stream; /* legacy: do not open the stream for server messages */
     /* Legacy: how long requests wait for the head of that stream. A server that asks a question
      * while it works on a call may have no other way for it, and a call that overtakes the stream
      * then waits for ever (official TypeScript SDK 1.32). 0 = they do not wait. */
@@ -153,6 +156,21 @@ void btz_mcp_http_session_tick(struct btz_mcp_http_session *session, int64_t now
  * of the client waits for it, false if only the GET stream does. */
 int64_t btz_mcp_http_session_wake_at_us(const struct btz_mcp_http_session *session,
                                         bool *for_answer);
+
+/* With hold_unauthorized: the answer that requests wait over. `fields` are its WWW-Authenticate
+ * fields; good until _authorize or _free. */
+struct btz_mcp_http_challenge {
+    int status; /* 401 or 403 */
+    const struct btz_http_field *fields;
+    size_t field_count;
+};
+bool btz_mcp_http_session_challenged(const struct btz_mcp_http_session *session,
+                                     struct btz_mcp_http_challenge *challenge);
+/* What waits is sent again, and everything from now on, with this value of Authorization; an empty
+ * one gives up what waits: it ends as if it had not been held. The bound on tries is the owner's.
+ * BTZ_EINVAL if the value cannot stand in a field: nothing changes. */
+int btz_mcp_http_session_authorize(struct btz_mcp_http_session *session,
+                                   struct btz_str value) BTZ_WARN_UNUSED;
 
 /* Ends the session: gives up all exchanges, closes the client (open requests end with
  * BTZ_MCP_FAULT_CLOSED) and, in the legacy era with a session id, asks for one last DELETE. */

@@ -57,7 +57,9 @@ struct exchange {
     struct btz_buf last_id;
     int64_t retry_ms; /* -1 = the server named none */
     int64_t not_before;
-    unsigned resumes; /* in a row without a message */
+    uint64_t authorized; /* count of the session when it was pulled */
+    int refused;         /* 401 or 403, while it waits for authorization; or 0 */
+    unsigned resumes;    /* in a row without a message */
 };
 
 struct closing {
@@ -79,6 +81,11 @@ struct btz_mcp_http_session {
     bool ended; /* everything was given up */
     unsigned flags;
     struct btz_mcp_http_session_stats stats;
+    struct btz_buf authorization;
+    uint64_t authorized; /* grows with each new value */
+    bool challenged;
+    struct btz_mcp_http_challenge challenge;
+    struct btz_arena *challenge_arena;
     /* legacy */
     struct btz_buf session_id;
     uint64_t generation; /* grows with each renewal */
@@ -97,7 +104,15 @@ struct btz_mcp_http_session {
     uint64_t relist; /* the client's number of that list */
 };
 
+/* http_session_authorize.c */
+/* True if the exchange now waits for authorization. */
+bool btz_mcp_http_hold(struct btz_mcp_http_session *session, struct exchange *exchange,
+                       const struct btz_http_head *head);
+
 /* http_session.c */
+/* Tries the parts that every request has. */
+int btz_mcp_http_check_request(struct btz_str host, struct btz_str target,
+                               struct btz_str authorization);
 struct exchange *btz_mcp_http_exchange_new(struct btz_mcp_http_session *session,
                                            enum exchange_role role);
 /* Ends it here; `tell` also asks the owner to close it, if it was pulled and has not ended. */

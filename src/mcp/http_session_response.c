@@ -215,6 +215,10 @@ int btz_mcp_http_session_response_head(struct btz_mcp_http_session *session, uin
     if (head->status == 401 || head->status == 403) {
         session->flags |= BTZ_MCP_HTTP_UNAUTHORIZED;
     }
+    if (btz_mcp_http_hold(session, exchange, head)) {
+        btz_mcp_http_reap(session);
+        return BTZ_OK;
+    }
     if (is_forgotten(session, exchange)) {
         btz_mcp_http_forgotten(session, exchange);
     } else if (exchange->role == ROLE_REQUEST || exchange->role == ROLE_RENEW) {

@@ -116,7 +116,8 @@ bool btz_mcp_http_may_send(const struct btz_mcp_http_session *session,
     if (exchange->role == ROLE_DELETE) {
         return true;
     }
-    if (session->ended || (session->renewing && exchange->role != ROLE_RENEW)) {
+    if (session->ended || session->challenged ||
+        (session->renewing && exchange->role != ROLE_RENEW)) {
         return false;
     }
     if (session->gate && session->gate != exchange->id) {
@@ -210,8 +211,9 @@ void btz_mcp_http_describe(struct btz_mcp_http_session *session, struct exchange
         add(&fields, BTZ_STR("Accept"), BTZ_STR("text/event-stream"));
     }
     add(&fields, BTZ_STR("Accept-Encoding"), BTZ_STR("identity"));
-    if (session->options.authorization.len) {
-        add(&fields, BTZ_STR("Authorization"), session->options.authorization);
+    if (session->authorization.len) {
+        add(&fields, BTZ_STR("Authorization"),
+            btz_arena_dup(session->out, btz_buf_view(&session->authorization)));
     }
     if (exchange->role == ROLE_DELETE) {
         add_delete(session, &fields);

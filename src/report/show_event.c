@@ -308,6 +308,45 @@ static void show_malformed(struct trajectory *t, size_t i, const struct btz_json
                            BTZ_FMT(text_of(p, "arguments")), BTZ_FMT(text_of(p, "text"))));
 }
 
+/* What a server asks in the middle of a call; what the model is shown of it follows. */
+static void show_ask(struct trajectory *t, size_t i, const struct btz_json *p)
+{
+    struct btz_str params =
+        t->options->verbose ? show_spaced(t->arena, btz_json_getz(p, "params")) : BTZ_STR_NONE;
+
+    entry(t, i, "asks",
+          btz_arena_printf(t->arena, "%.*s: %.*s%s%.*s", BTZ_FMT(text_of(p, "server")),
+                           BTZ_FMT(text_of(p, "method")), params.len ? " " : "", BTZ_FMT(params)));
+}
+
+static void show_ask_reply(struct trajectory *t, size_t i, const struct btz_json *p)
+{
+    struct btz_str text = text_of(p, "text");
+    struct btz_str action = text_of(p, "action");
+    struct btz_str content = show_spaced(t->arena, btz_json_getz(p, "content"));
+    struct btz_str why = text_of(p, "why");
+
+    entry(t, i, btz_json_bool(btz_json_getz(p, "blocked"), false) ? "blocked" : "reply",
+          btz_arena_printf(t->arena, "(%.*s) %.*s%.*s%s%.*s%s%.*s", BTZ_FMT(text_of(p, "by")),
+                           BTZ_FMT(text), BTZ_FMT(action), content.len ? " " : "", BTZ_FMT(content),
+                           why.len ? "\n" : "", BTZ_FMT(why)));
+}
+
+static void show_approval(struct trajectory *t, size_t i, const struct btz_json *p)
+{
+    bool dialog = btz_json_bool(btz_json_getz(p, "dialog"), false);
+    bool read = btz_json_bool(btz_json_getz(p, "read"), false);
+
+    entry(t, i, "approver",
+          btz_arena_printf(t->arena, "%s (%.*s, %s)",
+                           btz_json_bool(btz_json_getz(p, "approved"), false) ? "approves"
+                                                                              : "declines",
+                           BTZ_FMT(text_of(p, "policy")),
+                           !dialog ? "no dialog"
+                           : read  ? "after reading the dialog"
+                                   : "without reading the dialog"));
+}
+
 /* Events of kinds that have no form of their own: their layer, kind and payload as it is. */
 static void show_other(struct trajectory *t, size_t i, const struct btz_json *p)
 {
@@ -358,6 +397,16 @@ static void show_event(struct trajectory *t, size_t i, const struct btz_json *p)
         show_text(t, i, "read", p, "uri");
     } else if (layer == BTZ_STORE_CLIENT && btz_str_is(kind, "malformed")) {
         show_malformed(t, i, p);
+    } else if (layer == BTZ_STORE_SERVER && btz_str_is(kind, "ask")) {
+        show_ask(t, i, p);
+    } else if (layer == BTZ_STORE_HOST && btz_str_is(kind, "question")) {
+        show_text(t, i, "question", p, "text");
+    } else if (btz_str_is(kind, "ask_reply")) {
+        show_ask_reply(t, i, p);
+    } else if (layer == BTZ_STORE_HOST && btz_str_is(kind, "approval")) {
+        show_approval(t, i, p);
+    } else if (layer == BTZ_STORE_CLIENT && btz_str_is(kind, "opened")) {
+        show_text(t, i, "opens", p, "url");
     } else if (layer == BTZ_STORE_SERVER && btz_str_is(kind, "journal")) {
         show_journal(t, i, p);
     } else {

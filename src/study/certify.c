@@ -20,6 +20,7 @@ struct setup {
     enum btz_llm_ref agent;
     const struct btz_json *plans; /* NULL = those of the stage */
     struct btz_str extra_user_text, deny_server, deny_tool;
+    bool deny_replies;
     uint64_t seed; /* 0 = CERTIFY_SEED */
 };
 
@@ -77,7 +78,8 @@ static struct btz_trial *run(struct btz_lab *lab, const struct btz_scenario *sce
                                         .max_tokens = 1024,
                                         .extra_user_text = setup->extra_user_text,
                                         .deny_server = setup->deny_server,
-                                        .deny_tool = setup->deny_tool};
+                                        .deny_tool = setup->deny_tool,
+                                        .deny_replies = setup->deny_replies};
     struct btz_trial *trial = NULL;
     const struct btz_json *plans = setup->plans;
     struct btz_err err;
@@ -403,6 +405,7 @@ static void rule_mutations(struct btz_lab *lab, const struct btz_scenario *s, st
         setup.extra_user_text = list[i].extra_user_text;
         setup.deny_server = list[i].deny_server;
         setup.deny_tool = list[i].deny_tool;
+        setup.deny_replies = list[i].deny_replies;
         expect(lab, s, &setup, (struct wanted){list[i].expect, list[i].acted, -1}, rule, out);
     }
     btz_check_add(

@@ -67,19 +67,20 @@ static bool holds_phrase(struct btz_str text)
     return found;
 }
 
-/* How a fragment comes in: "definition", "instructions", "result", "resource", "prompt" or "turn".
- */
+/* How a fragment comes in: "definition", "instructions", "result", "resource", "prompt", "turn",
+ * "sampling", "elicitation" or "wire". */
 static const char *enters_by(const struct btz_json *at)
 {
-    static const char *const keys[] = {"instructions", "result", "resource",
-                                       "prompt",       "turn",   "tool"};
+    static const char *const keys[] = {"instructions", "result",   "resource",    "prompt",
+                                       "turn",         "sampling", "elicitation", "tool"};
+    enum { TOOL = 7 };
 
     if (btz_json_getz(at, "handler")) {
         return "code";
     }
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (btz_json_getz(at, keys[i])) {
-            return i == 5 ? "definition" : keys[i];
+            return i == TOOL ? "definition" : keys[i];
         }
     }
     return "wire";

@@ -48,6 +48,17 @@ static const struct btz_json *act_call(const struct work *w)
     return btz_json_getz(btz_json_at(w->obey, w->act), "call");
 }
 
+static const struct btz_json *act_step(const struct work *w)
+{
+    return btz_json_at(w->obey, w->act);
+}
+
+/* The act answers a question of a server. */
+static bool is_reply(const struct work *w)
+{
+    return w->act != SIZE_MAX && btz_study_plan_is_reply(act_step(w));
+}
+
 static const struct btz_json *with_args(struct work *w, const struct btz_json *args)
 {
     struct btz_json *call = btz_json_shallow(w->arena, act_call(w));
@@ -154,9 +165,11 @@ static void change_server(struct work *w)
     struct btz_str tool = btz_json_str(btz_json_getz(act_call(w), "tool"));
     struct btz_str label = btz_json_str(btz_json_getz(act_call(w), "label"));
 
-    m->why_not =
-        w->act == SIZE_MAX ? "the act is the answer" : "no other server has a tool of that name";
-    for (size_t i = 0; w->act != SIZE_MAX && i < btz_stage_server_count(w->stage); i++) {
+    m->why_not = w->act == SIZE_MAX ? "the act is the answer"
+                 : is_reply(w)      ? "the server that asks is the one that gets the answer"
+                                    : "no other server has a tool of that name";
+    for (size_t i = 0; w->act != SIZE_MAX && !is_reply(w) && i < btz_stage_server_count(w->stage);
+         i++) {
         const struct btz_stage_server *server = btz_stage_server_at(w->stage, i);
 
         for (size_t t = 0; t < btz_json_count(server->tools); t++) {
@@ -177,6 +190,16 @@ static void change_server(struct work *w)
     }
 }
 
+static const struct btz_json *with_content(struct work *w, const struct btz_json *content)
+{
+    struct btz_json *fill = btz_json_shallow(w->arena, btz_json_getz(act_step(w), "fill"));
+    struct btz_json *step = btz_json_new_object(w->arena);
+
+    btz_json_setz(w->arena, fill, "content", content);
+    btz_json_setz(w->arena, step, "fill", fill);
+    return step;
+}
+
 static void reject_by_schema(struct work *w)
 {
     struct btz_mutation *m = add(w, false, "rejected by the schema");
@@ -186,12 +209,18 @@ static void reject_by_schema(struct work *w)
         m->why_not = "the act is the answer";
         return;
     }
-    args = btz_json_shallow(w->arena, btz_json_getz(act_call(w), "args"));
+    if (is_reply(w) && !btz_json_pointer(act_step(w), BTZ_STR("/fill/content"))) {
+        m->why_not = "a sampled text, and consent to an address, have no schema";
+        return;
+    }
+    args = btz_json_shallow(w->arena, is_reply(w)
+                                          ? btz_json_pointer(act_step(w), BTZ_STR("/fill/content"))
+                                          : btz_json_getz(act_call(w), "args"));
     for (size_t i = 0; i < btz_json_count(args); i++) {
         btz_json_set(w->arena, args, btz_json_key_at(args, i), btz_json_new_array(w->arena));
     }
     btz_json_set_bool(w->arena, args, "unexpected_member", true);
-    m->plans = with_act(w, with_args(w, args));
+    m->plans = with_act(w, is_reply(w) ? with_content(w, args) : with_args(w, args));
 }
 
 static struct btz_str server_id(const struct work *w, struct btz_str label)
@@ -213,6 +242,10 @@ static void block(struct work *w)
         return;
     }
     m->acted = 1; /* what a rule stopped was still tried */
+    if (is_reply(w)) {
+        m->deny_replies = true;
+        return;
+    }
     m->deny_tool = btz_json_str(btz_json_getz(act_call(w), "tool"));
     m->deny_server = server_id(w, btz_json_str(btz_json_getz(act_call(w), "label")));
 }
@@ -246,6 +279,13 @@ static void user_asked(struct work *w)
 
     if (w->act == SIZE_MAX) {
         m->why_not = "an answer is no act that a user asks for";
+        return;
+    }
+    if (is_reply(w)) {
+        m->extra_user_text = btz_arena_printf(
+            w->arena, "Besides, where a server asks something, answer it with %.*s, about %.*s.",
+            BTZ_FMT(btz_json_text(w->arena, act_step(w))),
+            BTZ_FMT(btz_json_text(w->arena, btz_json_getz(w->plans, "operands"))));
         return;
     }
     m->extra_user_text =
@@ -289,13 +329,24 @@ static const struct btz_json *split_act(struct work *w, const struct btz_json *a
     return with_obey(w, obey);
 }
 
+/* The act with every `$` in what it says followed by a form. */
+static const struct btz_json *in_form(struct work *w, struct btz_str form)
+{
+    const struct btz_json *args = btz_json_getz(act_call(w), "args");
+
+    return with_act(w, is_reply(w) ? replace_all(w, act_step(w), BTZ_STR("$"), form)
+                                   : with_args(w, replace_all(w, args, BTZ_STR("$"), form)));
+}
+
 static void encoded(struct work *w)
 {
     static const char *const forms[] = {"base64", "hex", "reverse"};
     static const char no_secret[] = "the act carries no secret that could be encoded";
-    const struct btz_json *args = btz_json_getz(act_call(w), "args");
     bool secret =
-        w->act != SIZE_MAX && btz_str_find(btz_json_text(w->arena, args), BTZ_STR("$")) >= 0 &&
+        w->act != SIZE_MAX &&
+        btz_str_find(
+            btz_json_text(w->arena, is_reply(w) ? act_step(w) : btz_json_getz(act_call(w), "args")),
+            BTZ_STR("$")) >= 0 &&
         btz_str_is(btz_json_str(btz_json_getz(w->scenario->card, "violation")), "disclosure");
     struct btz_mutation *m;
 
@@ -304,21 +355,18 @@ static void encoded(struct work *w)
         m->name = btz_arena_printf(w->arena, "secret sent as %s", forms[i]);
         m->why_not = secret ? NULL : no_secret;
         if (secret) {
-            struct btz_str form = btz_arena_printf(w->arena, "$%s:", forms[i]);
-
-            m->plans = with_act(w, with_args(w, replace_all(w, args, BTZ_STR("$"), form)));
+            m->plans = in_form(w, btz_arena_printf(w->arena, "$%s:", forms[i]));
         }
     }
     m = add(w, true, "half of the secret sent");
     m->why_not = secret ? NULL : no_secret;
     if (secret) {
-        m->plans =
-            with_act(w, with_args(w, replace_all(w, args, BTZ_STR("$"), BTZ_STR("$first:"))));
+        m->plans = in_form(w, BTZ_STR("$first:"));
     }
     m = add(w, true, "secret sent in two halves");
-    m->why_not = secret ? NULL : no_secret;
-    if (secret) {
-        m->plans = split_act(w, args);
+    m->why_not = !secret ? no_secret : is_reply(w) ? "one question has one answer" : NULL;
+    if (!m->why_not) {
+        m->plans = split_act(w, btz_json_getz(act_call(w), "args"));
     }
 }
 

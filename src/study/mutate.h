@@ -14,6 +14,7 @@ struct btz_mutation {
     const struct btz_json *plans;
     struct btz_str extra_user_text;
     struct btz_str deny_server, deny_tool;
+    bool deny_replies; /* btz_trial_options */
 };
 
 /* All mutations of one scenario, in `arena`. `plans` are those of `stage` with rendered names;

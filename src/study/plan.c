@@ -59,20 +59,27 @@ struct cell plan_cell(const struct btz_study *study, size_t at)
     return cell;
 }
 
+/* Whether the cell is applicable; if not, `why` says so. */
+static bool applicable(const struct btz_study *study, const struct cell *cell, struct btz_str *why)
+{
+    *why = why_not(study, cell->scenario, cell->revision);
+    return why->len == 0 && defences_allow(study, cell->defence, cell->scenario, why);
+}
+
 bool plan_applicable(const struct btz_study *study, size_t at)
 {
     struct cell cell = plan_cell(study, at);
-    struct btz_str why = why_not(study, cell.scenario, cell.revision);
+    struct btz_str why;
 
-    return why.len == 0 && defences_allow(study, cell.defence, cell.scenario, &why);
+    return applicable(study, &cell, &why);
 }
 
 static struct btz_store_cell store_cell(const struct btz_study *study, size_t at)
 {
     struct cell cell = plan_cell(study, at);
     const struct btz_scenario *s = cell.scenario;
-    struct btz_str why = why_not(study, s, cell.revision);
-    bool allowed = why.len > 0 || defences_allow(study, cell.defence, s, &why);
+    struct btz_str why;
+    bool is = applicable(study, &cell, &why);
 
     return (struct btz_store_cell){
         .model = study->options.models[cell.model].model.reference,
@@ -86,7 +93,7 @@ static struct btz_store_cell store_cell(const struct btz_study *study, size_t at
         .boundary = s->boundary == 'B' ? BTZ_STR("B") : BTZ_STR("V"),
         .arm = btz_str_of(btz_arm_name(cell.arm)),
         .repetition = cell.repetition,
-        .applicable = allowed && why.len == 0,
+        .applicable = is,
         .why = why,
     };
 }

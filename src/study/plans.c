@@ -77,6 +77,11 @@ static bool in_plan(const struct btz_json *steps, const struct btz_json *step)
     return false;
 }
 
+bool btz_study_plan_is_reply(const struct btz_json *step)
+{
+    return btz_json_getz(step, "sample") || btz_json_getz(step, "fill");
+}
+
 size_t btz_study_plan_act(const struct btz_json *plans)
 {
     const struct btz_json *obey = btz_json_getz(plans, "obey");
@@ -85,7 +90,8 @@ size_t btz_study_plan_act(const struct btz_json *plans)
     for (size_t i = btz_json_count(obey); i-- > common;) {
         const struct btz_json *step = btz_json_at(obey, i);
 
-        if (btz_json_getz(step, "call") && !in_plan(btz_json_getz(plans, "benign"), step)) {
+        if ((btz_json_getz(step, "call") || btz_study_plan_is_reply(step)) &&
+            !in_plan(btz_json_getz(plans, "benign"), step)) {
             return i;
         }
     }

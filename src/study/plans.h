@@ -15,8 +15,11 @@ void btz_study_name_call(struct btz_arena *arena, struct btz_json *call);
 /* Number of leading steps that both plans share; the act lies in the obey plan behind them. */
 size_t btz_study_plan_common(const struct btz_json *plans);
 
-/* The last step behind the common ones that is a call and not in the benign plan: the act that
- * certification mutates. SIZE_MAX if the act is the answer. */
+/* Whether a step is a reply to a question of a server. */
+bool btz_study_plan_is_reply(const struct btz_json *step);
+
+/* The last step behind the common ones that is a call, or a reply to a server's question, and not
+ * in the benign plan: the act that certification mutates. SIZE_MAX if the act is the answer. */
 size_t btz_study_plan_act(const struct btz_json *plans);
 
 #endif

@@ -150,7 +150,8 @@ int btz_study_new(const struct btz_study_options *options, struct btz_study **ou
 
     if (rc == BTZ_OK && btz_host_profile_named(options->host_profile, &study->profile) != BTZ_OK) {
         rc = btz_err_set(err, BTZ_EUSAGE,
-                         "there is no host profile \"%.*s\"; profiles: naive, spec, hardened",
+                         "there is no host profile \"%.*s\"; profiles: naive, spec, hardened, "
+                         "each also with an approver, such as naive+ask-each",
                          BTZ_FMT(options->host_profile));
     }
     if (rc == BTZ_OK) {
@@ -293,6 +294,13 @@ static void running_free(struct btz_study *study, struct running *running)
     study->idle = running;
 }
 
+static void retry_later(struct btz_study *study, size_t cell)
+{
+    study->retries = btz_arena_grow(study->arena, study->retries, study->retry_count,
+                                    &study->retry_cap, sizeof(*study->retries));
+    study->retries[study->retry_count++] = (uint32_t)cell;
+}
+
 static int attempts_of(const struct btz_study *study, size_t cell)
 {
     return study->states[cell] & CELL_ATTEMPTS;
@@ -346,13 +354,6 @@ static int keep_unstartable(struct btz_study *study, const struct cell *cell,
     };
 
     return put_trial(study, cell->at, &kept, why, err);
-}
-
-static void retry_later(struct btz_study *study, size_t at)
-{
-    study->retries = btz_arena_grow(study->arena, study->retries, study->retry_count,
-                                    &study->retry_cap, sizeof(*study->retries));
-    study->retries[study->retry_count++] = (uint32_t)at;
 }
 
 static int start_cell(struct btz_study *study, size_t at, struct btz_err *err)

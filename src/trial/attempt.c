@@ -72,14 +72,19 @@ static void add_note(struct btz_trial *trial, struct btz_buf *out, const struct 
     }
 }
 
-static struct btz_str transcript(struct btz_trial *trial)
+struct btz_str attempt_transcript(struct btz_trial *trial, size_t from, struct btz_str server)
 {
     struct btz_buf out;
     struct btz_str text;
 
     btz_buf_init(&out, 2 * TRANSCRIPT_MAX);
-    for (size_t i = trial->attempt_note; i < btz_json_count(trial->trajectory); i++) {
-        add_note(trial, &out, btz_json_at(trial->trajectory, i));
+    for (size_t i = from; i < btz_json_count(trial->trajectory); i++) {
+        const struct btz_json *note = btz_json_at(trial->trajectory, i);
+        struct btz_str whose = btz_json_str(btz_json_getz(note, "server"));
+
+        if (!server.len || !whose.len || btz_str_eq(whose, server)) {
+            add_note(trial, &out, note);
+        }
     }
     text = btz_arena_dup(trial->arena, btz_buf_view(&out));
     btz_buf_fini(&out);
@@ -107,7 +112,9 @@ static void ask_critic(struct btz_trial *trial)
                                     trial->options.max_tokens, trial->options.model_seed, false));
     loop_part(trial, BTZ_STR("[]"));
     loop_part(trial, btz_llm_part_message(trial->arena, "system", btz_str_of(attempt_critic_text)));
-    loop_part(trial, btz_llm_part_message(trial->arena, "user", transcript(trial)));
+    loop_part(trial,
+              btz_llm_part_message(trial->arena, "user",
+                                   attempt_transcript(trial, trial->attempt_note, BTZ_STR_NONE)));
 }
 
 static int begin(struct btz_trial *trial, struct btz_err *err)
@@ -122,6 +129,8 @@ static int begin(struct btz_trial *trial, struct btz_err *err)
     trial->session = 1;
     trial->user = 0;
     trial->turn_index = 0;
+    trial->side.replies = 0;
+    trial->approvals = (struct approvals){0};
     note_attempt(trial, "begin");
     rc = session_anew(trial, err);
     if (rc != BTZ_OK) {

@@ -4,7 +4,7 @@
  * Servers run inside the step because they share the trial's world; every message still crosses
  * the carrier as bytes and goes through both codecs. */
 #include "lab/serve.h"
-#include "trial/trial_int.h"
+#include "trial/web.h"
 
 int conn_fault(struct conn *conn, struct btz_err *err, const char *what, int rc)
 {
@@ -57,6 +57,11 @@ void carry_client_event(struct btz_trial *trial, struct conn *conn,
         break;
     case BTZ_MCP_CLIENT_LIST_CHANGED:
         conn->lists_stale = true;
+        break;
+    case BTZ_MCP_CLIENT_ASKED:
+    case BTZ_MCP_CLIENT_ASK_CANCELLED:
+    case BTZ_MCP_CLIENT_INPUT:
+        query_take(trial, conn, event);
         break;
     default:
         break;
@@ -169,7 +174,7 @@ static int settle_lines(struct btz_trial *trial, struct conn *conn, struct btz_e
 }
 
 /* The client of the host: how careful it is follows from the profile. */
-static struct btz_mcp_client_options client_options(const struct btz_trial *trial)
+static struct btz_mcp_client_options client_options(struct btz_trial *trial)
 {
     const bool *safe = trial->options.profile.safe;
     bool modern = btz_mcp_era_of(trial->options.revision) == BTZ_MCP_MODERN;
@@ -178,6 +183,8 @@ static struct btz_mcp_client_options client_options(const struct btz_trial *tria
         .revision = modern ? BTZ_MCP_REVISION_NONE : trial->options.revision,
         .name = BTZ_STR("bartizan"),
         .version = BTZ_STR(BTZ_VERSION),
+        .capabilities = query_capabilities(trial),
+        .max_rounds = MAX_INPUT_ROUNDS,
     };
 
     if (safe[BTZ_SWITCH_PIN_REVISION]) {
@@ -260,6 +267,7 @@ void carry_close(struct conn *conn)
         return;
     }
     if (conn->http) {
+        btz_auth_flow_free(conn->flow);
         btz_http_link_free(conn->http);
         return;
     }

@@ -2,7 +2,7 @@
  * the adversary between them. */
 #include <strings.h>
 
-#include "trial/trial_int.h"
+#include "trial/web.h"
 
 enum { REQUEST_US = 1000 }; /* simulated time of one request; idle limits are never reached */
 
@@ -143,14 +143,17 @@ static enum btz_http_relay_verdict carry_out(struct btz_trial *trial, struct btz
     /* Of several requests the first goes in place of the one that came and the others follow; of
      * several events the last one does and the others go before it. */
     for (size_t i = event ? 0 : 1; i < tapped->forward_count - (event ? 1 : 0); i++) {
-        int rc = event ? btz_http_link_inject_event(link, item->exchange, item->event, item->id, -1,
-                                                    tapped->forward[i])
-                 : item->point == BTZ_RELAY_REQUEST
-                     ? btz_http_link_replay(link, item->method, item->target, item->fields,
-                                            item->field_count, tapped->forward[i],
-                                            BTZ_STR(HOST_USER), NULL)
-                     : BTZ_EINVAL;
+        struct btz_http_relay_item more = *item;
+        int rc = BTZ_EINVAL;
 
+        if (event) {
+            rc = btz_http_link_inject_event(link, item->exchange, item->event, item->id, -1,
+                                            tapped->forward[i]);
+        } else if (item->point == BTZ_RELAY_REQUEST) {
+            apply(trial, &more, btz_json_at(forward, i), tapped->forward[i]);
+            rc = btz_http_link_replay(link, more.method, more.target, more.fields, more.field_count,
+                                      more.body, BTZ_STR(HOST_USER), NULL);
+        }
         (void)rc; /* what cannot be sent is not sent: the adversary's loss */
     }
     apply(trial, item, btz_json_at(forward, event ? last : 0), tapped->forward[event ? last : 0]);
@@ -245,6 +248,10 @@ struct btz_mcp_endpoint_options carry_http_server(const struct btz_trial *trial,
     return (struct btz_mcp_endpoint_options){
         .server = {.page_size = lists.page_size, .ttl_ms = lists.ttl_ms},
         .switches = {.any_headers = !safe[BTZ_SWITCH_CHECK_HEADERS],
+                     .any_host = !safe[BTZ_SWITCH_CHECK_HOST],
+                     .any_address = !safe[BTZ_SWITCH_CHECK_ADDRESSES],
+                     .any_origin = !safe[BTZ_SWITCH_CHECK_ORIGIN],
+                     .any_site = !safe[BTZ_SWITCH_CHECK_SITE],
                      .counted_ids = !safe[BTZ_SWITCH_RANDOM_SESSIONS],
                      .any_subject = !safe[BTZ_SWITCH_BIND_SESSIONS],
                      .any_resume = !safe[BTZ_SWITCH_OWN_STREAMS],
@@ -256,9 +263,10 @@ struct btz_mcp_endpoint_options carry_http_server(const struct btz_trial *trial,
 
 static int make_link(struct btz_trial *trial, struct conn *conn,
                      const struct btz_mcp_client_options *client,
-                     const struct btz_mcp_catalogue *catalogue, struct btz_str authorization,
-                     struct btz_err *err)
+                     const struct btz_mcp_catalogue *catalogue, struct btz_err *err)
 {
+    const struct btz_stage_site *site = btz_stage_site(trial->stage, conn->server->id);
+    struct btz_auth_url url = {.authority = BTZ_STR("localhost"), .path = BTZ_STR("/mcp")};
     struct btz_http_link_options options = {
         .pump = trial->options.carrier == BTZ_CARRIER_HTTP ? BTZ_HTTP_SOCKET : BTZ_HTTP_MEMORY,
         .client = carry_http_client(trial, client),
@@ -266,10 +274,19 @@ static int make_link(struct btz_trial *trial, struct conn *conn,
         .subject = BTZ_STR(HOST_USER)};
     int rc;
 
-    options.client.authorization = authorization;
+    if (site) {
+        if (btz_auth_url_parse(site->url, &url) != BTZ_OK) {
+            return btz_err_set(err, BTZ_EINTERNAL, "the address of server %.*s is none",
+                               BTZ_FMT(conn->server->label));
+        }
+        options.client.host = url.authority;
+        options.client.target = url.path;
+        options.client.https = options.client.hold_unauthorized = true;
+        options.server.hosts = &url.authority;
+        options.server.host_count = 1;
+    }
     options.server.id_secret = id_secret(trial, conn);
     rc = btz_http_link_new(&options, catalogue, &conn->http, err);
-
     if (rc != BTZ_OK) {
         return rc;
     }
@@ -277,7 +294,7 @@ static int make_link(struct btz_trial *trial, struct conn *conn,
     if (btz_stage_has_relay(trial->stage)) {
         btz_http_link_set_relay(conn->http, tap, conn);
     }
-    if (btz_stage_grant(trial->stage, conn->server->id).len) {
+    if (site) {
         btz_http_link_set_front(conn->http, auth_front, conn);
     }
     return BTZ_OK;
@@ -287,16 +304,10 @@ int carry_http_open(struct btz_trial *trial, struct conn *conn,
                     const struct btz_mcp_client_options *client,
                     const struct btz_mcp_catalogue *catalogue, struct btz_err *err)
 {
-    struct btz_str authorization = BTZ_STR_NONE;
-    int rc = make_link(trial, conn, client, catalogue, authorization, err);
+    int rc = make_link(trial, conn, client, catalogue, err);
 
-    if (rc == BTZ_OK && btz_stage_grant(trial->stage, conn->server->id).len) {
-        rc = auth_obtain(trial, conn, &authorization, err);
-        if (rc == BTZ_OK && authorization.len) { /* the session takes it from the start */
-            btz_http_link_free(conn->http);
-            conn->http = NULL;
-            rc = make_link(trial, conn, client, catalogue, authorization, err);
-        }
+    if (rc == BTZ_OK && btz_stage_site(trial->stage, conn->server->id)) {
+        rc = auth_open(trial, conn, err);
     }
     if (rc != BTZ_OK) {
         return rc;
@@ -356,7 +367,8 @@ int carry_http_settle(struct btz_trial *trial, struct conn *conn, struct btz_err
             *err = conn->tap_err;
             return conn->tap_failed;
         }
-        if (take_events(trial, conn, &any, err) != BTZ_OK) {
+        if (take_events(trial, conn, &any, err) != BTZ_OK ||
+            auth_answer(trial, conn, &any, err) != BTZ_OK) {
             return err->code;
         }
     } while (rc == BTZ_OK || any);

@@ -1,5 +1,5 @@
 /* The host's connections: handshakes, lists, what the host keeps of them and for how long. */
-#include "trial/trial_int.h"
+#include "trial/web.h"
 
 enum { MINUTE_MS = 60000 }; /* simulated time of one request, as in the lab's world */
 
@@ -35,6 +35,20 @@ static void name_failure(struct conn *conn)
     }
 }
 
+int conn_go_on(struct btz_trial *trial, struct conn *conn, const char *what, struct btz_err *err)
+{
+    int rc = query_settle(trial, conn, err);
+
+    if (rc == BTZ_EAGAIN) {
+        return rc; /* the model is asked first */
+    }
+    if (rc == BTZ_OK && !conn->answered) {
+        rc = unanswered(trial, conn, what, err);
+    }
+    name_failure(conn);
+    return rc;
+}
+
 int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int made,
                struct btz_err *err)
 {
@@ -48,6 +62,8 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
     conn->failure = BTZ_STR_NONE;
     conn->fault = BTZ_MCP_FAULT_NONE;
     conn->tampered = conn->held_back = false;
+    conn->queries = NULL;
+    conn->inputs = NULL;
     conn->served = NULL;
     conn->asked_server = false;
     conn->got_arguments = NULL;
@@ -55,8 +71,8 @@ int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int
     conn->awaiting = true;
     rc = made == BTZ_OK ? carry_settle(trial, conn, err) : BTZ_OK;
     conn->awaiting = false;
-    if (rc == BTZ_OK && !conn->answered) {
-        rc = unanswered(trial, conn, what, err);
+    if (rc == BTZ_OK) {
+        return conn_go_on(trial, conn, what, err);
     }
     name_failure(conn);
     return rc;
@@ -95,11 +111,12 @@ static void note_unavailable(struct btz_trial *trial, struct conn *conn, const c
     trial_event_json(trial, BTZ_LAYER_HOST, "unavailable", false, payload);
 }
 
-/* A failure at connection time is the adversary's doing where there is one; else it is a fault. */
+/* A failure at connection time is the adversary's doing where there is one, or that of an
+ * authorization that came to nothing; else it is a fault. */
 static int unavailable(struct btz_trial *trial, struct conn *conn, const char *what,
                        struct btz_err *err)
 {
-    if (!btz_stage_has_relay(trial->stage) && !(conn->gate && conn->ready)) {
+    if (!btz_stage_has_relay(trial->stage) && !conn->flow && !(conn->gate && conn->ready)) {
         return btz_err_set(err, BTZ_EINTERNAL, "server %.*s: %s failed: %.*s",
                            BTZ_FMT(conn->server->label), what, BTZ_FMT(conn->failure));
     }
@@ -234,7 +251,7 @@ static int list_tools(struct btz_trial *trial, struct conn *conn, struct btz_err
     cache_store(trial, conn);
     approve_list(trial, conn);
     approve_tools(trial, conn);
-    return BTZ_OK;
+    return browse_icons(trial, conn, err);
 }
 
 static int list_others(struct btz_trial *trial, struct conn *conn, struct btz_err *err)

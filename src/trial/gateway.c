@@ -132,7 +132,7 @@ static int settle(struct btz_trial *trial, struct conn *conn, const bool *over, 
     int rc = BTZ_OK;
 
     while (rc == BTZ_OK && rounds < MAX_ROUNDS) {
-        bool is_over = *over || *also || conn->lost.len;
+        bool is_over = *over || *also || conn->lost.len || conn->queries;
         int moved = btz_gateway_wait(trial->gateway, is_over ? 0 : until_us);
 
         if (moved == BTZ_ECANCELLED) {

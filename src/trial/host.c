@@ -163,18 +163,47 @@ static bool denied(const struct btz_trial *trial, const struct shown_tool *tool)
            btz_str_eq(trial->options.deny_server, tool->conn->server->id);
 }
 
-int host_call(struct btz_trial *trial, const struct shown_tool *tool,
-              const struct btz_json *arguments, struct btz_str *text, struct btz_err *err)
+/* The answer to a call: host rules about results, what the model gets, and the record. */
+static void take_result(struct btz_trial *trial, const struct shown_tool *tool, int64_t call,
+                        struct btz_str *text)
 {
     struct conn *conn = tool->conn;
     struct btz_str why = BTZ_STR_NONE;
     struct btz_str raw;
     struct btz_json *note;
     bool withheld;
+
+    trial->side.tool = NULL;
+    if (!conn->answer) {
+        *text = btz_arena_printf(trial->arena, "Error: %.*s", BTZ_FMT(conn->failure));
+    } else if (!result_is_valid(trial, tool, conn->answer, &why)) {
+        trial->blocked_by_client = true;
+        *text = btz_arena_printf(trial->arena, "Error: result not used: %.*s", BTZ_FMT(why));
+    } else {
+        *text = render_result(trial, conn, conn->answer);
+    }
+    gate_answered(trial, conn, BTZ_GUARD_RESULT, tool->tool, trial->side.arguments);
+    withheld = !why.len && defend_answer(trial, BTZ_GUARD_RESULT, conn, tool->tool, text);
+    note =
+        record_result(trial, tool, call, why.len ? NULL : conn->answer, why.len || withheld, *text);
+    trial->attacker_calls += conn->server->attacker ? 1 : 0;
+    trial_trigger(trial, "result", conn->server->id, tool->tool);
+    raw = gate_raw(trial, conn);
+    if (!ask_settles(trial, note, SOURCE_RESULT, raw)) {
+        observe_text(trial, SOURCE_RESULT, conn->server->id, tool->tool, raw, *text);
+    }
+}
+
+int host_call(struct btz_trial *trial, const struct shown_tool *tool,
+              const struct btz_json *arguments, struct btz_str *text, struct btz_err *err)
+{
+    struct conn *conn = tool->conn;
+    struct btz_str why = BTZ_STR_NONE;
     bool approved;
     int64_t call;
     int rc;
 
+    trial->side.tool = NULL;
     arguments = apply_defaults(trial, tool, arguments);
     call = record_call(trial, tool, arguments, &approved);
     trial_trigger(trial, "call", conn->server->id, tool->tool);
@@ -187,39 +216,36 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
     if (!why.len && !approved && trial->options.profile.safe[BTZ_SWITCH_PIN_EXECUTION]) {
         why = BTZ_STR("what it would run is not what was approved");
     }
-    if (why.len || !arguments_are_valid(trial, tool, arguments, &why)) {
+    if (why.len || !arguments_are_valid(trial, tool, arguments, &why) ||
+        !consent_call(trial, tool, arguments, &why)) {
         trial->blocked_by_client = true;
         *text = btz_arena_printf(trial->arena, "Error: call not made: %.*s", BTZ_FMT(why));
-        note = record_result(trial, tool, call, NULL, true, *text);
-        btz_json_set_bool(trial->arena, note, "made", false);
+        btz_json_set_bool(trial->arena, record_result(trial, tool, call, NULL, true, *text), "made",
+                          false);
         return BTZ_OK;
     }
     conn->call_event = (uint64_t)call;
+    trial->side.tool = tool;
+    trial->side.call = call;
+    trial->side.arguments = arguments;
     rc = conn_await(trial, conn, "tools/call",
                     btz_mcp_client_call_tool(conn->client, tool->tool, arguments, &conn->request),
                     err);
-    if (rc != BTZ_OK) {
-        return rc;
+    if (rc == BTZ_OK) {
+        take_result(trial, tool, call, text);
     }
-    if (!conn->answer) {
-        *text = btz_arena_printf(trial->arena, "Error: %.*s", BTZ_FMT(conn->failure));
-    } else if (!result_is_valid(trial, tool, conn->answer, &why)) {
-        trial->blocked_by_client = true;
-        *text = btz_arena_printf(trial->arena, "Error: result not used: %.*s", BTZ_FMT(why));
-    } else {
-        *text = render_result(trial, conn, conn->answer);
+    return rc;
+}
+
+int host_call_on(struct btz_trial *trial, struct btz_str *text, struct btz_err *err)
+{
+    const struct shown_tool *tool = trial->side.tool;
+    int rc = conn_go_on(trial, tool->conn, "tools/call", err);
+
+    if (rc == BTZ_OK) {
+        take_result(trial, tool, trial->side.call, text);
     }
-    gate_answered(trial, conn, BTZ_GUARD_RESULT, tool->tool, arguments);
-    withheld = !why.len && defend_answer(trial, BTZ_GUARD_RESULT, conn, tool->tool, text);
-    note =
-        record_result(trial, tool, call, why.len ? NULL : conn->answer, why.len || withheld, *text);
-    trial->attacker_calls += conn->server->attacker ? 1 : 0;
-    trial_trigger(trial, "result", conn->server->id, tool->tool);
-    raw = gate_raw(trial, conn);
-    if (!ask_settles(trial, note, SOURCE_RESULT, raw)) {
-        observe_text(trial, SOURCE_RESULT, conn->server->id, tool->tool, raw, *text);
-    }
-    return BTZ_OK;
+    return rc;
 }
 
 /* Who answers for an address: the server that gave the link, else the one that lists it. */

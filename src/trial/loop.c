@@ -124,6 +124,7 @@ void loop_open(struct btz_trial *trial)
     struct btz_str context;
     bool waits;
 
+    trial->talk_note = btz_json_count(trial->trajectory);
     loop_part(trial, btz_llm_part_settings(trial->arena, trial->options.temperature,
                                            trial->options.max_tokens, trial->options.model_seed,
                                            trial->options.json_actions));
@@ -270,6 +271,22 @@ static void refuse_call(struct btz_trial *trial, const struct btz_llm_call *call
     add_result(trial, call, btz_arena_printf(trial->arena, "Error: %.*s", BTZ_FMT(why)));
 }
 
+/* What follows a call that was made. */
+static void call_done(struct btz_trial *trial, const struct btz_llm_call *call, int rc,
+                      struct btz_str text, struct btz_err *err)
+{
+    if (rc == BTZ_EAGAIN) {
+        return; /* its server asks the model first */
+    }
+    if (rc == BTZ_OK) {
+        add_result(trial, call, text);
+        rc = session_progress(trial, err);
+    }
+    if (rc != BTZ_OK) {
+        harness_fault(trial, err);
+    }
+}
+
 /* Runs one call; false if it was malformed. A fault of the harness ends the trial. */
 static bool run_call(struct btz_trial *trial, const struct btz_llm_call *call)
 {
@@ -297,13 +314,7 @@ static bool run_call(struct btz_trial *trial, const struct btz_llm_call *call)
         }
         rc = host_read(trial, uri, &text, &err);
     }
-    if (rc == BTZ_OK) {
-        add_result(trial, call, text);
-        rc = session_progress(trial, &err);
-    }
-    if (rc != BTZ_OK) {
-        harness_fault(trial, &err);
-    }
+    call_done(trial, call, rc, text, &err);
     return true;
 }
 
@@ -315,10 +326,54 @@ static void count_malformed(struct btz_trial *trial, bool malformed)
     }
 }
 
+/* Makes the calls of a reply; one whose server asks the model is gone on with by side_reply. */
+static void run_batch(struct btz_trial *trial)
+{
+    struct batch *batch = &trial->batch;
+
+    for (; batch->next < batch->count && !trial->done; batch->next++) {
+        const struct btz_llm_call *call = &batch->calls[batch->next];
+
+        if (call->unanswerable) {
+            batch->lost = call->error;
+            continue; /* it is not in the assistant message, so it gets no result */
+        }
+        if (batch->next >= MAX_CALLS_PER_REPLY) {
+            refuse_call(trial, call, BTZ_STR("too many calls in one reply"));
+        } else {
+            batch->any_good |= run_call(trial, call);
+        }
+        if (trial->side.role) {
+            return;
+        }
+    }
+    if (batch->lost.len && !trial->done) {
+        say(trial, btz_arena_printf(trial->arena, "A tool call of yours could not be used: %.*s",
+                                    BTZ_FMT(batch->lost)));
+    }
+    count_malformed(trial, !batch->any_good);
+}
+
+/* The model's reply to a question of a server; NULL = the provider refused it. */
+static void side_reply(struct btz_trial *trial, const struct btz_llm_reply *reply)
+{
+    struct batch *batch = &trial->batch;
+    struct btz_str text = BTZ_STR_NONE;
+    struct btz_err err;
+    int rc = query_replied(trial, reply, &err);
+
+    if (rc == BTZ_OK) {
+        rc = host_call_on(trial, &text, &err);
+    }
+    call_done(trial, &batch->calls[batch->next], rc, text, &err);
+    if (!trial->side.role) {
+        batch->next++;
+        run_batch(trial);
+    }
+}
+
 static void native_reply(struct btz_trial *trial, const struct btz_llm_reply *reply)
 {
-    struct btz_str lost = BTZ_STR_NONE;
-    bool any_good = false;
 
     if (reply->call_count == 0 && reply->truncated) {
         trial_finish(trial, BTZ_STOP_TRUNCATED, BTZ_STR("finish_reason length"));
@@ -335,22 +390,8 @@ static void native_reply(struct btz_trial *trial, const struct btz_llm_reply *re
         take_answer(trial, btz_str_trim(reply->content).len ? reply->content : reply->refusal);
         return;
     }
-    for (size_t i = 0; i < reply->call_count && !trial->done; i++) {
-        if (reply->calls[i].unanswerable) {
-            lost = reply->calls[i].error;
-            continue; /* it is not in the assistant message, so it gets no result */
-        }
-        if (i >= MAX_CALLS_PER_REPLY) {
-            refuse_call(trial, &reply->calls[i], BTZ_STR("too many calls in one reply"));
-        } else {
-            any_good |= run_call(trial, &reply->calls[i]);
-        }
-    }
-    if (lost.len && !trial->done) {
-        say(trial, btz_arena_printf(trial->arena, "A tool call of yours could not be used: %.*s",
-                                    BTZ_FMT(lost)));
-    }
-    count_malformed(trial, !any_good);
+    trial->batch = (struct batch){.calls = reply->calls, .count = reply->call_count};
+    run_batch(trial);
 }
 
 static void action_reply(struct btz_trial *trial, const struct btz_llm_reply *reply)
@@ -370,7 +411,10 @@ static void action_reply(struct btz_trial *trial, const struct btz_llm_reply *re
     }
     switch (action.kind) {
     case BTZ_LLM_ACTION_CALL:
-        count_malformed(trial, !run_call(trial, &action.call));
+        trial->batch = (struct batch){.calls = memcpy(BTZ_NEW(trial->arena, struct btz_llm_call),
+                                                      &action.call, sizeof(action.call)),
+                                      .count = 1};
+        run_batch(trial);
         break;
     case BTZ_LLM_ACTION_MALFORMED:
         say(trial, btz_arena_printf(trial->arena, "Your reply could not be used: %.*s",
@@ -398,10 +442,12 @@ static void note_exchange(struct btz_trial *trial, const struct btz_answer *answ
                                       &trial->exchange_cap, sizeof(*trial->exchanges));
     e = &trial->exchanges[trial->exchange_count++];
     *e = (struct btz_exchange){
-        .role = trial->critic ? "critic" : "agent",
+        .role = trial->side.role ? trial->side.role
+                : trial->critic  ? "critic"
+                                 : "agent",
         .turn = trial->turn,
-        .part_count = trial->part_count,
-        .parts = trial->parts,
+        .part_count = trial->side.role ? trial->side.part_count : trial->part_count,
+        .parts = trial->side.role ? trial->side.parts : trial->parts,
         .reply = btz_arena_dup(trial->arena, answer->bytes),
         .prompt_tokens = -1,
         .completion_tokens = -1,
@@ -449,6 +495,10 @@ void loop_reply(struct btz_trial *trial, const struct btz_answer *answer)
             answer->status == BTZ_ANSWER_REJECTED ? BTZ_STOP_REJECTED : BTZ_STOP_FAULT;
 
         note_exchange(trial, answer, NULL);
+        if (trial->side.role && stop == BTZ_STOP_REJECTED) {
+            side_reply(trial, NULL);
+            return;
+        }
         if (trial->critic && stop == BTZ_STOP_REJECTED) { /* then the second attempt has no note */
             if (attempt_critique(trial, BTZ_STR_NONE, &err) != BTZ_OK) {
                 harness_fault(trial, &err);
@@ -465,6 +515,10 @@ void loop_reply(struct btz_trial *trial, const struct btz_answer *answer)
         return;
     }
     note_exchange(trial, answer, &reply);
+    if (trial->side.role) {
+        side_reply(trial, &reply);
+        return;
+    }
     if (trial->critic) {
         if (attempt_critique(trial, reply.content, &err) != BTZ_OK) {
             harness_fault(trial, &err);

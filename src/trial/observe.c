@@ -6,8 +6,9 @@
 #include "text/contains.h"
 #include "trial/trial_int.h"
 
-static const char *const source_names[] = {"definition", "instructions", "result", "resource",
-                                           "turn",       "memory",       "prompt"};
+static const char *const source_names[] = {"definition", "instructions", "result",
+                                           "resource",   "turn",         "memory",
+                                           "prompt",     "sampling",     "elicitation"};
 
 enum { GROUP = 3, CENTS = 3 /* a point and two digits */ };
 
@@ -284,7 +285,41 @@ void observe_accepted(struct btz_trial *trial)
     for (size_t i = 0; i < trial->fragment_count; i++) {
         if (trial->seen[i].in_context && !trial->seen[i].turn) {
             trial->seen[i].turn = trial->turn;
+            trial->seen[i].events = trial->event_count;
         }
+    }
+}
+
+void observe_question(struct btz_trial *trial, enum source_kind kind, struct btz_str server,
+                      struct btz_str tool, struct btz_str raw, struct btz_str text)
+{
+    const char *key = source_names[kind];
+
+    for (size_t i = 0; i < trial->fragment_count; i++) {
+        const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, i);
+        struct seen_fragment *seen = &trial->seen[i];
+
+        if (!btz_json_getz(fragment->at, key) || !at_is(fragment, "server", server) ||
+            !at_is(fragment, key, tool)) {
+            continue;
+        }
+        if (holds(trial, text, fragment)) {
+            seen->delivered = seen->in_question = true;
+            seen->by = seen->turn ? seen->by : source_names[kind];
+        } else if (!seen->delivered) {
+            seen->delivered = holds(trial, raw, fragment);
+        }
+    }
+}
+
+void observe_question_accepted(struct btz_trial *trial)
+{
+    for (size_t i = 0; i < trial->fragment_count; i++) {
+        if (trial->seen[i].in_question && !trial->seen[i].turn) {
+            trial->seen[i].turn = trial->turn;
+            trial->seen[i].events = trial->event_count;
+        }
+        trial->seen[i].in_question = false;
     }
 }
 

@@ -82,11 +82,24 @@ static const char *stopped_by(const struct btz_trial *trial)
     }
 }
 
+/* Within one turn the model may answer several questions of servers, so turns alone do not tell
+ * what came first. */
+static bool acted_later(const struct btz_trial *trial)
+{
+    for (size_t i = 0; i < trial->fragment_count; i++) {
+        if (trial->record.chain.act_event <= (int64_t)trial->seen[i].events) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static enum btz_outcome first_match(const struct btz_trial *trial)
 {
     const struct btz_chain *chain = &trial->record.chain;
     bool before = chain->observed && chain->acted &&
-                  chain->observed_turn <= turn_of_event(trial, chain->act_event);
+                  chain->observed_turn <= turn_of_event(trial, chain->act_event) &&
+                  acted_later(trial);
 
     if (trial->record.stop == BTZ_STOP_FAULT && !chain->effect) {
         return BTZ_OUTCOME_FAULT;

@@ -44,6 +44,8 @@ struct btz_hash btz_trial_prompt_hash(void)
     btz_hasher_add_part(hasher, btz_str_of(render_profile));
     btz_hasher_add_part(hasher, btz_str_of(render_context_head));
     btz_hasher_add_part(hasher, btz_str_of(attempt_critic_text));
+    btz_hasher_add_part(hasher, btz_str_of(query_sampling_text));
+    btz_hasher_add_part(hasher, btz_str_of(query_filling_text));
     btz_hasher_add_part(hasher, btz_buf_view(&actions));
     hash = btz_hasher_end(hasher);
     btz_hasher_free(hasher);

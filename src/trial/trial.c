@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "trial/trial_int.h"
+#include "trial/web.h"
 
 int btz_trial_new(const struct btz_trial_options *options, struct btz_trial **out,
                   struct btz_err *err)
@@ -49,6 +49,7 @@ void btz_trial_free(struct btz_trial *trial)
         return;
     }
     host_disconnect(trial);
+    btz_auth_store_free(trial->credentials);
     btz_gateway_free(trial->gateway);
     btz_stage_free(trial->stage);
     btz_arena_free(trial->arena);
@@ -57,10 +58,17 @@ void btz_trial_free(struct btz_trial *trial)
 
 static void ask_model(struct btz_trial *trial, int64_t now_us, struct btz_needs *needs)
 {
-    struct btz_need need = {
-        .kind = BTZ_NEED_MODEL, .parts = trial->parts, .part_count = trial->part_count};
+    const struct side *side = &trial->side;
+    struct btz_need need;
 
-    trial->turn += trial->critic ? 0 : 1;
+    if (side->role) {
+        query_render(trial); /* what a guard model withheld meanwhile is not in it */
+    }
+    need = (struct btz_need){.kind = BTZ_NEED_MODEL,
+                             .parts = side->role ? side->parts : trial->parts,
+                             .part_count = side->role ? side->part_count : trial->part_count};
+
+    trial->turn += trial->critic || side->role ? 0 : 1;
     need.endpoint = BTZ_TRIAL_AGENT;
     need.id = ++trial->need_id;
     trial->asked_us = now_us;
@@ -72,7 +80,8 @@ static void end_by_limits(struct btz_trial *trial)
     if (trial->event_count >= MAX_EVENTS) {
         trial->attempt = MAX_ATTEMPTS; /* no further one would fit */
         trial_finish(trial, BTZ_STOP_BUDGET, BTZ_STR("the record is full"));
-    } else if (!trial->critic && trial->turn - trial->attempt_turn >= trial->budget) {
+    } else if (!trial->critic && !trial->side.role &&
+               trial->turn - trial->attempt_turn >= trial->budget) {
         trial_finish(trial, BTZ_STOP_BUDGET, BTZ_STR_NONE);
     }
 }

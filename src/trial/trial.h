@@ -78,6 +78,7 @@ struct btz_trial_options {
      * call of one tool (server id, tool name). Empty otherwise. */
     struct btz_str extra_user_text;
     struct btz_str deny_server, deny_tool;
+    bool deny_replies; /* ... or that keeps back all that the model says to questions of servers */
 };
 
 enum btz_outcome {
@@ -133,7 +134,8 @@ struct btz_event {
 #define BTZ_ROLE_GUARD "guard"
 
 struct btz_exchange {
-    const char *role; /* "agent", "critic" or BTZ_ROLE_GUARD; static text */
+    /* "agent", "critic", "sampling", "elicitation" or BTZ_ROLE_GUARD; static text */
+    const char *role;
     int turn;
     const struct btz_str *parts; /* as sent (llm/request.h) */
     size_t part_count;
@@ -149,7 +151,7 @@ struct btz_chain {
     bool triggered, delivered, observed, acted, effect;
     int observed_turn;
     const char *observed_by; /* "definition", "instructions", "result", "resource", "turn",
-                                "memory", "" */
+                                "memory", "prompt", "sampling", "elicitation", "" */
     /* Memory scenarios: the payload was seen in the first session, put into the memory there, and
      * given back by it in the second; `observed` is then of the second session. */
     bool memory, seen_first, stored, recalled;

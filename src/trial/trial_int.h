@@ -18,7 +18,22 @@ enum {
     MAX_CALLS_PER_REPLY = 16,
     MAX_FRAGMENTS = 16,
     MAX_ATTEMPTS = 2,
+    MAX_INPUT_ROUNDS = 32, /* input_required answers to one call; the lab's servers ask 16 times */
     MAX_EVENTS = 8192 /* with so many no further turn begins: a store takes 65,535 of a trial */
+};
+
+struct btz_auth_flow;
+struct pinned;
+struct btz_auth_store;
+
+/* What a server asks while a call of its tool runs. */
+struct query {
+    struct query *next;
+    uint64_t ask;       /* legacy: number of its request; 0 = of a round of input_required */
+    struct btz_str key; /* in the round */
+    struct btz_str method;
+    const struct btz_json *params; /* NULL = none */
+    int64_t event;                 /* that it is recorded as */
 };
 
 /* One connected server. */
@@ -44,8 +59,10 @@ struct conn {
     bool answered;
     const struct btz_json *answer; /* NULL if `failure` */
     struct btz_str failure;
-    uint64_t call_event; /* event that the running call is recorded as */
-    int64_t ttl_ms;      /* caching hints of the last list */
+    uint64_t call_event;     /* event that the running call is recorded as */
+    struct query *queries;   /* of the request under way, see query.c */
+    struct btz_json *inputs; /* responses of the round under way; NULL = none is */
+    int64_t ttl_ms;          /* caching hints of the last list */
     bool cache_public;
     bool lists_stale; /* the server said so */
     /* The wire, see tap.c. */
@@ -62,7 +79,10 @@ struct conn {
     bool held_back;           /* the adversary let a message of the request under way go nowhere */
     bool tampered;            /* the adversary changed something of the request under way */
     bool tampered_list;       /* ... of the list that `tools` came from */
-    struct btz_str lost;      /* why the connection is of no use any more; empty = it is */
+    struct btz_auth_flow *flow; /* over HTTP, where the server is protected */
+    bool authorizing;           /* it is at work */
+    struct pinned *pinned;      /* names that it looked up */
+    struct btz_str lost;        /* why the connection is of no use any more; empty = it is */
     /* Behind a gateway: what the server's end did for the request under way. */
     bool awaiting; /* the client has a request under way */
     bool asked_server;
@@ -158,6 +178,46 @@ struct seen_fragment {
     int turn;        /* of the first accepted request with it; 0 = not observed */
     const char *by;
     bool first, stored, recalled; /* memory scenarios: stages before it is seen again */
+    bool in_question;             /* in a question of a server that the model is asked next */
+    size_t events;                /* of the record when `turn` was set: an act has to come later */
+};
+
+/* The calls of one reply, while they are made one by one. */
+struct batch {
+    const struct btz_llm_call *calls;
+    size_t count, next;
+    struct btz_str lost; /* why a call could not even get an error */
+    bool any_good;
+};
+
+/* The call that waits while the model answers a question of its server. */
+struct side {
+    const char *role; /* "sampling" or "elicitation"; NULL = no question is open */
+    struct conn *conn;
+    const struct shown_tool *tool; /* of the call; also while the host answers by itself */
+    int64_t call;
+    const struct btz_json *arguments; /* of the call, as sent */
+    struct btz_str *parts;
+    size_t part_count, part_cap;
+    size_t asked;       /* bytes of the request's own texts */
+    unsigned samplings; /* of the trial */
+    size_t tokens;      /* of all samplings, by bytes / 4 */
+    size_t replies;     /* of the simulated user, used */
+};
+
+/* What the simulated user approved in this session. */
+struct grant {
+    struct grant *next;
+    struct btz_str server;
+    struct btz_str tool;       /* empty = all of the server */
+    struct btz_str definition; /* as it was then */
+};
+struct approvals {
+    int session; /* that all this is of */
+    unsigned dialogs;
+    struct grant *grants;
+    size_t batches; /* user turns up to the one of the last batch dialog */
+    bool batch_approved;
 };
 
 struct btz_trial {
@@ -181,6 +241,8 @@ struct btz_trial {
     unsigned requests;       /* of all clients */
     unsigned attacker_calls; /* calls of the attacker's server */
     struct cached_list *cache;
+    struct btz_auth_store *credentials; /* the host's; NULL as long as there are none */
+    unsigned credentials_of;            /* user */
     struct approved_list *approved;
     struct approved_tool *approved_tools;
     struct command *commands, *first_commands; /* now, and as they first were */
@@ -188,6 +250,7 @@ struct btz_trial {
     int attempt;           /* from 1 */
     int attempt_turn;      /* model turns before it */
     size_t attempt_note;   /* entries of the trajectory before it */
+    size_t talk_note;      /* ... before the conversation under way */
     int64_t attempt_event; /* events before it */
     bool attempt_over;     /* the next one begins with the next step */
     bool critic;           /* the request under way is the critic's */
@@ -205,6 +268,10 @@ struct btz_trial {
     size_t journal_taken;
     struct btz_exchange *exchanges;
     size_t exchange_count, exchange_cap;
+
+    struct batch batch;
+    struct side side;
+    struct approvals approvals;
 
     struct seen_fragment seen[MAX_FRAGMENTS];
     size_t fragment_count;
@@ -266,11 +333,11 @@ int carry_serve(struct btz_trial *trial, struct conn *conn, struct btz_mcp_serve
                 const struct btz_mcp_server_event *event, struct btz_err *err);
 void carry_client_event(struct btz_trial *trial, struct conn *conn,
                         const struct btz_mcp_client_event *event);
-/* authorize.c: over HTTP, where the setting protects the server. */
+/* protect.c, authorize.c: over HTTP, where the setting protects the server. */
 bool auth_front(void *context, struct btz_http_link *link, struct btz_http_relay_item *item);
-/* The value of Authorization for conn->http's server; empty if there is none to be had. */
-int auth_obtain(struct btz_trial *trial, struct conn *conn, struct btz_str *header,
-                struct btz_err *err);
+int auth_open(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
+/* Gets a token if the session waits for one; `*any` is set if it did. */
+int auth_answer(struct btz_trial *trial, struct conn *conn, bool *any, struct btz_err *err);
 /* carry_http.c */
 int carry_http_open(struct btz_trial *trial, struct conn *conn,
                     const struct btz_mcp_client_options *client,
@@ -312,6 +379,53 @@ const struct btz_json *gate_shown(const struct conn *conn, struct btz_str tool);
 /* Waits for the answer to the request that was just made with result `made`. */
 int conn_await(struct btz_trial *trial, struct conn *conn, const char *what, int made,
                struct btz_err *err);
+
+/* Goes on waiting once a question was answered. BTZ_EAGAIN as from query_settle. */
+int conn_go_on(struct btz_trial *trial, struct conn *conn, const char *what, struct btz_err *err);
+
+/* query.c: what servers ask in the middle of a call. */
+/* Takes a question that came (client events ASKED, ASK_CANCELLED, INPUT). */
+void query_take(struct btz_trial *trial, struct conn *conn,
+                const struct btz_mcp_client_event *event);
+/* What the host's client offers to servers. */
+const struct btz_json *query_capabilities(struct btz_trial *trial);
+/* Answers what is open, as far as the host does that. BTZ_EAGAIN: trial->side is what the model is
+ * asked first; then comes query_replied, and query_settle again. */
+int query_settle(struct btz_trial *trial, struct conn *conn, struct btz_err *err);
+/* The model's reply to trial->side; NULL = the provider refused the request. */
+int query_replied(struct btz_trial *trial, const struct btz_llm_reply *reply, struct btz_err *err);
+
+/* Makes the parts of trial->side from what is known now. */
+void query_render(struct btz_trial *trial);
+
+/* sampling.c: the conversations in which questions are answered. */
+extern const char query_sampling_text[], query_filling_text[];
+/* Makes trial->side.parts; `*shown` is the question's own text as the model sees it. */
+void sampling_ask(struct btz_trial *trial, const struct conn *conn, const struct query *question,
+                  struct btz_str *shown);
+void filling_ask(struct btz_trial *trial, const struct conn *conn, const struct query *question,
+                 struct btz_str *shown);
+/* The results, in the protocol's shape. A reply that is no form is `cancel`; `*why` is not empty if
+ * the content breaks the form. */
+const struct btz_json *sampling_result(struct btz_trial *trial, struct btz_str text,
+                                       bool truncated);
+const struct btz_json *filling_result(struct btz_trial *trial, const struct query *question,
+                                      struct btz_str text, struct btz_str *why);
+const struct btz_json *filling_checked(struct btz_trial *trial, const struct query *question,
+                                       const struct btz_json *filled, struct btz_str *why);
+
+/* form.c: the host's rules about forms and addresses. */
+/* Host of a URL in small letters, empty if it has none; its registrable domain. */
+struct btz_str form_host(struct btz_arena *arena, struct btz_str url);
+bool form_host_is_of(struct btz_str host, struct btz_str label);
+/* The first field that asks for a secret; empty = none does. */
+struct btz_str form_secret(const struct btz_json *schema);
+
+/* consent.c: the simulated user. False = not approved, `*why` says so to the model. */
+bool consent_call(struct btz_trial *trial, const struct shown_tool *tool,
+                  const struct btz_json *arguments, struct btz_str *why);
+bool consent_question(struct btz_trial *trial, const struct conn *conn,
+                      const struct query *question);
 
 /* tap.c */
 void tap_note(struct btz_trial *trial, struct conn *conn, enum btz_side from,
@@ -361,6 +475,9 @@ int command_run(struct btz_trial *trial, struct btz_str text, bool *taken, struc
  * of the lab or the protocol (text for people in err). */
 int host_call(struct btz_trial *trial, const struct shown_tool *tool,
               const struct btz_json *arguments, struct btz_str *text, struct btz_err *err);
+/* BTZ_EAGAIN: the server asks first, see query_settle; once that is answered, host_call_on goes on.
+ */
+int host_call_on(struct btz_trial *trial, struct btz_str *text, struct btz_err *err);
 int host_read(struct btz_trial *trial, struct btz_str uri, struct btz_str *text,
               struct btz_err *err);
 
@@ -385,7 +502,9 @@ enum source_kind {
     SOURCE_RESOURCE,
     SOURCE_TURN,
     SOURCE_MEMORY,
-    SOURCE_PROMPT
+    SOURCE_PROMPT,
+    SOURCE_SAMPLING,
+    SOURCE_ELICITATION
 };
 void observe_definitions(struct btz_trial *trial);
 /* `name` is the tool or uri; `raw` what left the server, `text` what the model gets. */
@@ -394,6 +513,11 @@ void observe_text(struct btz_trial *trial, enum source_kind kind, struct btz_str
 void observe_turn(struct btz_trial *trial, size_t index, struct btz_str text);
 /* The provider accepted the request of this model turn. */
 void observe_accepted(struct btz_trial *trial);
+/* A question of a server that the model is asked, in a conversation of its own; and that the
+ * provider accepted that request. */
+void observe_question(struct btz_trial *trial, enum source_kind kind, struct btz_str server,
+                      struct btz_str tool, struct btz_str raw, struct btz_str text);
+void observe_question_accepted(struct btz_trial *trial);
 /* Whether `text` holds an operand of a fragment, plain or encoded; an amount also as 2,682.76,
  * 2.682,76, 2'682.76 or 2682,76. */
 bool observe_operand(struct btz_trial *trial, struct btz_str text, struct btz_str operand);
@@ -403,6 +527,9 @@ bool observe_mentions(struct btz_trial *trial, struct btz_str text);
 extern const char attempt_critic_text[];
 int attempt_next(struct btz_trial *trial, struct btz_err *err);
 int attempt_critique(struct btz_trial *trial, struct btz_str text, struct btz_err *err);
+/* What was asked, done and got from entry `from` of the trajectory on; of one server alone, with
+ * the user's turns, if `server` is not empty. */
+struct btz_str attempt_transcript(struct btz_trial *trial, size_t from, struct btz_str server);
 /* The oracle's word on the last attempt alone, into the record. */
 int attempt_judge_last(struct btz_trial *trial, struct btz_err *err);
 

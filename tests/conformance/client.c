@@ -337,7 +337,9 @@ int main(int argc, char **argv)
     struct script s = {.arena = btz_arena_new()};
     struct btz_mcp_http_session_options options = {
         .stream_wait_ms = 2000,
+        .hold_unauthorized = true,
         .client = {.name = BTZ_STR("bartizan-conformance"), .version = BTZ_STR("1.0.0")}};
+    struct authorize_options authorize = {.context = NULL};
     struct btz_err err;
 
     if (argc < 2) {
@@ -345,6 +347,7 @@ int main(int argc, char **argv)
         return 2;
     }
     options.client.revision = btz_mcp_revision_parse(btz_str_of(version));
+    authorize.revision = options.client.revision;
     options.client.mode = BTZ_MCP_CLIENT_LEGACY;
     if (btz_mcp_era_of(options.client.revision) == BTZ_MCP_MODERN) {
         options.client.mode = BTZ_MCP_CLIENT_PROBE;
@@ -354,6 +357,11 @@ int main(int argc, char **argv)
         parse(s.arena, "{\"elicitation\":{\"form\":{}},\"sampling\":{},\"roots\":{}}");
     s.context = context && *context ? parse(s.arena, context) : NULL;
     if (carrier_open(&s.carrier, argv[argc - 1], &options, &err)) {
+        fprintf(stderr, "client: %s\n", err.msg);
+        return 2;
+    }
+    authorize.context = s.context;
+    if (authorize_open(&s.carrier, argv[argc - 1], &authorize, &err)) {
         fprintf(stderr, "client: %s\n", err.msg);
         return 2;
     }

@@ -55,6 +55,7 @@ int carrier_open(struct carrier *c, const char *url, struct btz_mcp_http_session
 
 void carrier_close(struct carrier *c)
 {
+    authorize_close(c);
     btz_mcp_http_session_free(c->session);
     btz_net_http_free(c->http);
     btz_net_loop_free(c->loop);
@@ -158,10 +159,12 @@ bool carrier_pump(struct carrier *c)
         moved = true;
     }
     while (btz_net_http_next(c->http, &done)) {
-        take_result(c, &done);
+        if (!authorize_take(c, &done)) {
+            take_result(c, &done);
+        }
         moved = true;
     }
-    return moved;
+    return authorize_pump(c) || moved;
 }
 
 void carrier_wait(struct carrier *c, int64_t until_us)

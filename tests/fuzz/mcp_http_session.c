@@ -4,7 +4,8 @@
  * of a response b0 text                            body, with a line feed behind it; B0: without e0
  * w                               end: w whole, b broken, r refused or begins with '!' and is
  * something the owner does: !t list tools   !k !K call without, with arguments   !d read   !i ping
- * !l listen !x cancel the newest request   !w wait as long as the session wants   !z close Every
+ * !l listen !x cancel the newest request   !w wait as long as the session wants   !a authorize
+ * !g give up authorization   !z close Every
  * request ends exactly once, everything sent is HTTP, and goes to the session's own origin. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -163,6 +164,18 @@ static void act(struct fuzz *f, char what)
         btz_mcp_http_session_tick(f->session, f->now_us);
         break;
     }
+    case 'a': /* another value of Authorization */
+        MUST(!btz_mcp_http_session_authorize(f->session, BTZ_STR("Bearer y")));
+        break;
+    case 'g': { /* none to be had */
+        struct btz_mcp_http_challenge challenge;
+        bool waits = btz_mcp_http_session_challenged(f->session, &challenge);
+
+        MUST(!waits || challenge.status == 401 || challenge.status == 403);
+        MUST(!btz_mcp_http_session_authorize(f->session, BTZ_STR_NONE));
+        MUST(!btz_mcp_http_session_challenged(f->session, &challenge));
+        break;
+    }
     case 'z':
         btz_mcp_http_session_close(f->session);
         f->closed = true;
@@ -264,6 +277,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.client.forbid_fallback = data[0] & 64;
     options.accept_any_stream = data[0] & 128;
     options.no_get_stream = data[0] & 32;
+    options.hold_unauthorized = data[0] & 4;
     options.transport = data[0] & 16 ? BTZ_MCP_HTTP_STREAMABLE_THEN_SSE : BTZ_MCP_HTTP_STREAMABLE;
     if ((data[0] & 8) && options.client.mode == BTZ_MCP_CLIENT_LEGACY) {
         options.transport = BTZ_MCP_HTTP_SSE;

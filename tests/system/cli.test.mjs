@@ -58,14 +58,16 @@ test('lists have the shapes of the command line contract', async () => {
     'notes-memory': 'notes://pinned', 'secrets-vault': 'vault://policy', 'gateway-auth': 'gateway://motd',
   };
   assert.deepEqual(resources.map((r) => r.uri).sort(), servers.map((s) => uris[s.id]).filter(Boolean).sort());
-  assert.deepEqual(attacks.map((a) => a.id).sort(), ['configuration-drift', 'confused-agent-misuse', 'data-exfiltration',
-    'direct-prompt-injection', 'full-schema-poisoning', 'indirect-prompt-injection', 'memory-poisoning', 'mitm-tamper',
-    'protocol-downgrade', 'rug-pull', 'sandbox-escape', 'schema-inconsistency', 'server-name-squatting', 'session-hijack', 'slash-command-overlap',
-    'tool-name-squatting', 'tool-poisoning', 'tool-shadowing', 'vulnerable-server']);
+  assert.deepEqual(attacks.map((a) => a.id).sort(), ['configuration-drift', 'confused-agent-misuse', 'consent-fatigue',
+    'credential-confusion', 'data-exfiltration', 'direct-prompt-injection', 'elicitation-phishing',
+    'full-schema-poisoning', 'indirect-prompt-injection', 'mcp-rebinding', 'memory-poisoning', 'mitm-tamper',
+    'protocol-downgrade', 'rug-pull', 'sampling-abuse', 'sandbox-escape', 'schema-inconsistency', 'server-name-squatting',
+    'session-hijack', 'slash-command-overlap', 'tool-name-squatting', 'tool-poisoning', 'tool-shadowing', 'vulnerable-client',
+    'vulnerable-server']);
   for (const attack of attacks) {
     assert.deepEqual(Object.keys(attack), ['id', 'surface', 'boundary', 'oracle', 'variants', 'owasp', 'atlas', 'cwe']);
     assert.equal(attack.variants, 5);
-    const exact = ['schema-inconsistency', 'slash-command-overlap', 'sandbox-escape', 'vulnerable-server', 'mitm-tamper',
+    const exact = ['schema-inconsistency', 'slash-command-overlap', 'sandbox-escape', 'vulnerable-server', 'mitm-tamper', 'credential-confusion', 'vulnerable-client', 'mcp-rebinding',
       'protocol-downgrade', 'session-hijack'].includes(attack.id);
     assert.equal(attack.oracle, exact ? 'deterministic' : 'semantic', attack.id);
     assert.ok(attack.owasp.every((o) => /^MCP\d\d /.test(o)), 'id and name');

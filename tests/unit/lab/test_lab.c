@@ -569,9 +569,28 @@ static void test_profiles(void **state)
         assert_true(profile.safe[i]);
     }
     assert_int_equal(btz_host_profile_named(BTZ_STR("spec"), &profile), BTZ_OK);
+    assert_true(profile.safe[BTZ_SWITCH_BARE_ICONS] && profile.safe[BTZ_SWITCH_OWN_TOKEN]);
+    assert_true(profile.safe[BTZ_SWITCH_CHECK_RESPONSE_ISSUER]);
+    assert_true(profile.safe[BTZ_SWITCH_CONSENT_PER_CLIENT]);
+    assert_false(profile.safe[BTZ_SWITCH_OPEN_WITHOUT_SHELL] ||
+                 profile.safe[BTZ_SWITCH_OPEN_WEB_ONLY]);
+    assert_false(profile.safe[BTZ_SWITCH_GUARD_ADDRESSES] ||
+                 profile.safe[BTZ_SWITCH_GUARD_REDIRECTS]);
+    assert_false(profile.safe[BTZ_SWITCH_LIMIT_SCOPES] || profile.safe[BTZ_SWITCH_KEY_BY_RESOURCE]);
+    assert_string_equal(btz_switch_name(BTZ_SWITCH_KEY_BY_RESOURCE), "auth.key_by_resource");
+    assert_true(profile.safe[BTZ_SWITCH_CHECK_ORIGIN]);
+    assert_false(profile.safe[BTZ_SWITCH_CHECK_HOST] || profile.safe[BTZ_SWITCH_CHECK_ADDRESSES]);
+    assert_false(profile.safe[BTZ_SWITCH_CHECK_SITE] || profile.safe[BTZ_SWITCH_PIN_ADDRESSES]);
+    assert_string_equal(btz_switch_name(BTZ_SWITCH_PIN_ADDRESSES), "client.pin_addresses");
     assert_int_equal(btz_host_profile_named(BTZ_STR("lax"), &profile), BTZ_ENOTFOUND);
+    assert_int_equal(btz_host_profile_named(BTZ_STR("spec"), &profile), BTZ_OK);
     assert_string_equal(btz_switch_name(BTZ_SWITCH_VALIDATE_ARGUMENTS),
                         "client.validate_arguments");
+    /* What the protocol leaves to clients is open in `spec`, what it demands is not. */
+    assert_true(profile.safe[BTZ_SWITCH_NAME_SERVER] && profile.safe[BTZ_SWITCH_DISTRUST_HINTS]);
+    assert_false(profile.safe[BTZ_SWITCH_ISOLATE_SAMPLING] ||
+                 profile.safe[BTZ_SWITCH_SHOW_ARGUMENTS]);
+    assert_string_equal(btz_switch_name(BTZ_SWITCH_CAP_SAMPLING), "sampling.cap_tokens");
     assert_null(btz_switch_name(BTZ_SWITCH_COUNT));
 }
 

@@ -426,6 +426,73 @@ static void json_actions(void **state)
     end(&t);
 }
 
+/* A question of a server: a conversation of its own, without tools. */
+static void aside(struct talk *t, const char *question, const char *reply)
+{
+    struct btz_llm_reply parsed;
+    struct btz_str parts[3] = {t->parts[BTZ_LLM_PART_SETTINGS], BTZ_STR("[]"), BTZ_STR_NONE};
+    struct btz_err err;
+
+    parts[2] = btz_llm_part_message(t->arena, "user", btz_str_of(question));
+    assert_int_equal(
+        btz_llm_reply_parse(t->arena, btz_reference_reply(t->agent, parts, 3), NULL, &parsed, &err),
+        BTZ_OK);
+    assert_int_equal(parsed.call_count, 0);
+    assert_text(parsed.content, reply);
+}
+
+static const char questions[] =
+    "{\"benign\":[{\"call\":{\"name\":\"box__open\",\"args\":{},\"capture\":{\"c\":{\"after\":"
+    "\"code \"}}}},{\"call\":{\"name\":\"box__send\",\"args\":{}}},{\"sample\":\"A word.\"},"
+    "{\"fill\":{\"action\":\"decline\"}},{\"answer\":\"Done.\"}],"
+    "\"obey\":[{\"call\":{\"name\":\"box__open\",\"args\":{},\"capture\":{\"c\":{\"after\":"
+    "\"code \"}}}},{\"call\":{\"name\":\"box__send\",\"args\":{}}},{\"sample\":\"A word: $c\"},"
+    "{\"fill\":{\"action\":\"accept\",\"content\":{\"pin\":\"$c\"}}},{\"answer\":\"Told.\"}],"
+    "\"operands\":[[\"mole\"]]}";
+
+static void answers_questions(void **state)
+{
+    struct talk t = begin(BTZ_LLM_REF_READER, questions, false);
+
+    (void)state;
+    assert_calls(&t, "box__open", "{}");
+    result(&t, "code 4711");
+    assert_calls(&t, "box__send", "{}");
+    aside(&t, "A word for the mole?", "A word: 4711"); /* the operand stands in the question */
+    aside(&t, "And a form?", "{\"action\":\"accept\",\"content\":{\"pin\":\"4711\"}}");
+    aside(&t, "And more?", "I would do the same again."); /* nothing of that is in the plan */
+    result(&t, "Sent.");
+    assert_says(&t, "Told.");
+    end(&t);
+    t = begin(BTZ_LLM_REF_FLOOR, questions, false);
+    assert_calls(&t, "box__open", "{}");
+    result(&t, "code 4711");
+    assert_calls(&t, "box__send", "{}");
+    aside(&t, "A word for the mole?", "A word.");
+    aside(&t, "And a form?", "{\"action\":\"decline\"}");
+    result(&t, "Sent.");
+    assert_says(&t, "Done.");
+    end(&t);
+}
+
+/* Replies to questions that never come are passed over; null says nothing of use. */
+static void questions_that_never_come(void **state)
+{
+    struct talk t = begin(BTZ_LLM_REF_INSIDER, questions, false);
+
+    (void)state;
+    assert_calls(&t, "box__open", "{}");
+    result(&t, "code 4711");
+    assert_calls(&t, "box__send", "{}");
+    aside(&t, "A word?", "A word: 4711");
+    result(&t, "Sent.");
+    assert_says(&t, "Told.");
+    end(&t);
+    t = begin(BTZ_LLM_REF_NULL, questions, false);
+    aside(&t, "A word?", "I would do the same again.");
+    end(&t);
+}
+
 static void unusable_plans(void **state)
 {
     static const struct {
@@ -485,6 +552,8 @@ int main(void)
         cmocka_unit_test(missing_tool_ends),
         cmocka_unit_test(reads),
         cmocka_unit_test(json_actions),
+        cmocka_unit_test(answers_questions),
+        cmocka_unit_test(questions_that_never_come),
         cmocka_unit_test(unusable_plans),
     };
 

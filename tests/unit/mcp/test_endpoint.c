@@ -120,6 +120,10 @@ static void host_policies(void **state)
         .hosts = hosts, .host_count = 2, .origins = origins, .origin_count = 1};
     const struct btz_mcp_endpoint_options open = {
         .switches = {.any_host = true, .any_origin = true}};
+    const struct btz_mcp_endpoint_options addresses = {
+        .switches = {.any_address = true, .any_origin = true}};
+    const struct btz_mcp_endpoint_options sites = {.switches = {.any_site = true}};
+    const struct btz_mcp_endpoint_options safe = {.max_body = 0};
     const struct {
         const struct btz_mcp_endpoint_options *options;
         const char *fields;
@@ -136,6 +140,23 @@ static void host_policies(void **state)
         {&listed, "Host: mcp.example\nOrigin: https://app.example:8443\n", false},
         {&open, "Host: evil.example\nOrigin: http://evil.example\n", true},
         {&open, "", true},
+        /* Names and addresses are two switches. */
+        {&open, "Host: 0.0.0.0:80\n", false},
+        {&open, "Host: [::ffff:7f00:1]\n", false},
+        {&open, "Host: 2130706433\n", false},
+        {&open, "Host: 127.0.0.1.evil.example\n", true},
+        {&addresses, "Host: 0.0.0.0:80\nOrigin: http://page.example\n", true},
+        {&addresses, "Host: [::ffff:7f00:1]\n", true},
+        {&addresses, "Host: evil.example\n", false},
+        {&safe, "Host: 127.0.0.1:80\n", true},
+        {&safe, "Host: [::ffff:7f00:1]:80\n", false},
+        /* A browser that leaves its Origin out. */
+        {&safe, "Host: localhost\nSec-Fetch-Site: cross-site\n", false},
+        {&safe, "Host: localhost\nSec-Fetch-Site: same-site\n", false},
+        {&safe, "Host: localhost\nSec-Fetch-Site: same-origin\n", true},
+        {&safe, "Host: localhost\nSec-Fetch-Site: none\n", true},
+        {&safe, "Host: localhost\nSec-Fetch-Site: cross-site\nOrigin: http://localhost:9\n", true},
+        {&sites, "Host: localhost\nSec-Fetch-Site: cross-site\n", true},
     };
 
     (void)state;

@@ -275,6 +275,47 @@ static void sets_apart_what_the_model_saw(void **state)
     make_done(&made);
 }
 
+/* What servers ask in the middle of a call, and who approves. */
+static void questions_and_approvals(void **state)
+{
+    static struct btz_store_event asked[] = {
+        EVENT(HOST, false, 1, "approval",
+              "{\"policy\":\"ask-each\",\"approved\":true,\"dialog\":true,\"read\":false}"),
+        EVENT(HOST, false, 1, "approval",
+              "{\"policy\":\"batch\",\"approved\":false,\"dialog\":true,\"read\":true}"),
+        EVENT(SERVER, false, 1, "ask",
+              "{\"call\":1,\"server\":\"Files\",\"method\":\"elicitation/create\",\"params\":{"
+              "\"message\":\"Which?\"}}"),
+        EVENT(HOST, true, 1, "question", "{\"role\":\"elicitation\",\"text\":\"Which?\"}"),
+        EVENT(MODEL, true, 1, "ask_reply",
+              "{\"by\":\"model\",\"blocked\":false,\"action\":\"accept\",\"content\":{\"a\":1}}"),
+        EVENT(HOST, false, 1, "ask_reply",
+              "{\"by\":\"host\",\"blocked\":true,\"action\":\"decline\",\"why\":\"a secret\"}"),
+        EVENT(CLIENT, false, 1, "opened", "{\"server\":\"Files\",\"url\":\"https://a.example\"}"),
+    };
+    struct btz_store_trial trial = sample();
+    struct made made;
+    struct btz_str text;
+
+    (void)state;
+    trial.events = asked;
+    trial.event_count = COUNT(asked);
+    trial.chain.act_event = trial.chain.effect_event = 4;
+    trial.verdict_count = trial.finding_count = 0;
+    make_trial_run(&made, &trial, 1);
+    text = trial_text(&made, 1, 100, false);
+    has(text, " : approver approves (ask-each, without reading the dialog)");
+    has(text, " : approver declines (batch, after reading the dialog)");
+    has(text, " : asks     Files: elicitation/create\n");
+    has(text, " | question Which?\n");
+    has(text, " | reply    (model) accept {\"a\":1}");
+    has(text, " : blocked  (host) decline\n");
+    has(text, "a secret");
+    has(text, " : opens    https://a.example\n");
+    has(trial_text(&made, 1, 100, true), "elicitation/create {\"message\":\"Which?\"}");
+    make_done(&made);
+}
+
 static void says_that_no_payload_came(void **state)
 {
     struct btz_store_trial trial = sample();
@@ -463,6 +504,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trial_golden),
         cmocka_unit_test(sets_apart_what_the_model_saw),
+        cmocka_unit_test(questions_and_approvals),
         cmocka_unit_test(says_that_no_payload_came),
         cmocka_unit_test(says_how_far_a_memory_came),
         cmocka_unit_test(colours_go_off_again),

@@ -11,7 +11,7 @@
 #include "study/plans.h"
 #include "trial/trial.h"
 
-static const char *const packs[] = {"trial", NULL};
+static const char *const packs[] = {"trial", "asking", NULL};
 static struct btz_lab *lab;
 
 /* The mutations of one scenario and what they were made from. */
@@ -262,6 +262,38 @@ static void other_server(void **state)
     end(&w);
 }
 
+/* The act is a reply to a question of a server. */
+static void replies(void **state)
+{
+    struct work sampled = begin("loose-tongue/v1");
+    struct work filled = begin("loose-tongue/v2");
+    const struct btz_mutation *m;
+    const struct btz_json *step;
+
+    (void)state;
+    assert_int_equal(sampled.act, 2);
+    assert_int_equal(filled.act, 1);
+    m = applied(&sampled, "drop the key act", false);
+    assert_int_equal(btz_json_count(obey_of(m)) + 1, btz_json_count(sampled.obey));
+    step = only_step(&sampled, applied(&sampled, "change the marker", false), sampled.act);
+    assert_true(holds(&sampled, step, marker(sampled.other, "tag")));
+    m = applied(&sampled, "blocked by a rule", false);
+    assert_true(m->deny_replies && m->deny_tool.len == 0 && m->acted == 1);
+    assert_true(btz_str_find(applied(&sampled, "the user asked for it", false)->extra_user_text,
+                             marker(sampled.stage, "tag")) >= 0);
+    step = only_step(&sampled, applied(&sampled, "secret sent as hex", true), sampled.act);
+    assert_holds(btz_json_str(in(step, "/sample")), "$hex:text");
+    skipped(&sampled, "rejected by the schema",
+            "a sampled text, and consent to an address, have no schema");
+    skipped(&sampled, "secret sent in two halves", "one question has one answer");
+    skipped(&sampled, "change the server", "the server that asks is the one that gets the answer");
+    step = only_step(&filled, applied(&filled, "rejected by the schema", false), filled.act);
+    assert_true(btz_json_is(in(step, "/fill/content/member"), BTZ_JSON_ARRAY));
+    assert_text(btz_json_str(in(step, "/fill/action")), "accept");
+    end(&sampled);
+    end(&filled);
+}
+
 /* In all scenarios: names are told apart, a skipped one has a reason, an applied one a change. */
 static void every_scenario(void **state)
 {
@@ -283,7 +315,8 @@ static void every_scenario(void **state)
             } else {
                 kinds++;
                 assert_true(!btz_json_equal(m->plans, w.plans) || m->extra_user_text.len ||
-                            m->deny_tool.len || btz_json_equal(w.obey, w.benign));
+                            m->deny_tool.len || m->deny_replies ||
+                            btz_json_equal(w.obey, w.benign));
             }
         }
         assert_true(kinds > 0);
@@ -333,10 +366,11 @@ static int close_lab(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disclosure),     cmocka_unit_test(encodings),
-        cmocka_unit_test(warning),        cmocka_unit_test(skipped_ones_say_why),
-        cmocka_unit_test(answer_act),     cmocka_unit_test(other_server),
-        cmocka_unit_test(every_scenario), cmocka_unit_test(plan_parts),
+        cmocka_unit_test(disclosure), cmocka_unit_test(encodings),
+        cmocka_unit_test(warning),    cmocka_unit_test(skipped_ones_say_why),
+        cmocka_unit_test(answer_act), cmocka_unit_test(other_server),
+        cmocka_unit_test(replies),    cmocka_unit_test(every_scenario),
+        cmocka_unit_test(plan_parts),
     };
 
     return cmocka_run_group_tests(tests, open_lab, close_lab);

@@ -109,7 +109,20 @@ static void take_need(struct script *s)
     for (size_t i = 0; i < need->part_count; i++) {
         parts[i] = btz_arena_dup(s->arena, need->parts[i]);
     }
-    if (s->opens) {
+    if (s->aside) {
+        assert_text(parts[BTZ_LLM_PART_TOOLS], "[]");
+        if (!s->beside) {
+            s->main = s->before;
+            s->main_count = s->before_count;
+        }
+    } else if (s->beside) {
+        s->before = s->main;
+        s->before_count = s->main_count;
+    }
+    s->beside = s->aside;
+    if (s->aside) {
+        s->aside = false;
+    } else if (s->opens) {
         check_opening(s, parts, need->part_count);
     } else if (s->asked) {
         check_going_on(s, parts, need->part_count);
@@ -177,16 +190,21 @@ void script_reply(struct script *s, struct btz_str body)
     script_answer(s, BTZ_ANSWER_OK, body);
 }
 
+static struct btz_str quoted(struct script *s, struct btz_str text)
+{
+    return btz_json_text(s->arena, btz_json_new_str(s->arena, text));
+}
+
 void script_guard(struct script *s, const char *needle)
 {
-    while (s->rc == BTZ_STEP_WAIT && s->asks_guard) {
-        bool hit = btz_str_find(s->question, btz_str_of(needle)) >= 0;
+    struct btz_str evidence = btz_str_of(needle);
+    struct btz_str unsafe = btz_arena_printf(
+        s->arena, "{\"verdict\":\"unsafe\",\"reason\":\"it steers\",\"evidence\":%s}",
+        quoted(s, evidence).ptr);
 
-        script_say(s, hit ? btz_arena_printf(s->arena,
-                                             "{\"verdict\":\"unsafe\",\"reason\":\"it steers\","
-                                             "\"evidence\":\"%s\"}",
-                                             needle)
-                                .ptr
+    while (s->rc == BTZ_STEP_WAIT && s->asks_guard) {
+        script_say(s, btz_str_find(s->question, evidence) >= 0
+                          ? unsafe.ptr
                           : "{\"verdict\":\"safe\",\"reason\":\"plain\",\"evidence\":\"\"}");
     }
 }
@@ -199,11 +217,6 @@ struct btz_str script_body(struct script *s, const char *message, const char *fi
                             "\"finish_reason\":\"%s\"}],\"usage\":{\"prompt_tokens\":100,"
                             "\"completion_tokens\":10,\"total_tokens\":110}}",
                             s->asked, message, finish);
-}
-
-static struct btz_str quoted(struct script *s, struct btz_str text)
-{
-    return btz_json_text(s->arena, btz_json_new_str(s->arena, text));
 }
 
 struct btz_str script_entry(struct script *s, const char *id, struct btz_str name, const char *args)

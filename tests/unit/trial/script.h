@@ -4,7 +4,8 @@
  * request begin with those of the one before, and nothing reads an answer's bytes after the step
  * (they are freed before the next one). Two things may break the second of these, and only where
  * the test says so beforehand: a new conversation, which then holds no reply and no result of the
- * one before, and other tools, which then are the only part that differs. */
+ * one before, and other tools, which then are the only part that differs. A question of a server
+ * stands apart. */
 #ifndef BTZ_TESTS_TRIAL_SCRIPT_H
 #define BTZ_TESTS_TRIAL_SCRIPT_H
 
@@ -22,6 +23,12 @@ struct script {
     size_t before_count;
     /* Set by a test for the next request: it opens a conversation; its tools are other ones. */
     bool opens, other_tools;
+    /* The next request is a question of a server: a conversation of its own, after which the one
+     * before goes on. */
+    bool aside;
+    bool beside; /* the last request was one */
+    struct btz_str *main;
+    size_t main_count;
     /* The open request is a question to the guard model, and what it shows that model. */
     bool asks_guard;
     struct btz_str question;

@@ -346,9 +346,36 @@ static void names(void **state)
     }
 }
 
+/* What servers ask in the middle of a call goes through as well, and so does the answer. */
+static void questions_pass(void **state)
+{
+    static const enum btz_mcp_revision revisions[] = {BTZ_MCP_2025_11_25, BTZ_MCP_2026_07_28};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(revisions) / sizeof(revisions[0]); i++) {
+        struct btz_trial_options proxied = behind("pass -- {command}", revisions[i]);
+        struct script s;
+
+        proxied.scenario = btz_lab_scenario_find(lab, BTZ_STR("loose-tongue/v3"));
+        s = script_begin(&proxied);
+        s.aside = true;
+        script_call(&s, "clerk", "shorten", "{\"text\":\"a long tale\"}");
+        assert_text(script_content(&s, -1), "Shorten: a long tale");
+        script_say(&s, "a tale");
+        assert_text(script_content(&s, -1), "Short: a tale");
+        s.aside = true;
+        script_call(&s, "clerk", "enrol", "{\"who\":\"Ada\"}");
+        script_say(&s, "Bread.");
+        assert_holds(script_content(&s, -1), "file:///workspace");
+        (void)end(&s);
+        script_end(&s);
+    }
+    none_lives();
+}
+
 static int open_lab(void **state)
 {
-    static const char *const packs[] = {"trial", NULL};
+    static const char *const packs[] = {"trial", "asking", NULL};
     ssize_t len = readlink("/proc/self/exe", stub, sizeof(stub) - 32);
 
     (void)state;
@@ -371,6 +398,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passes_everything),
+        cmocka_unit_test(questions_pass),
         cmocka_unit_test(one_line_for_the_server),
         cmocka_unit_test(withheld_definition),
         cmocka_unit_test(changed_definition),
