@@ -282,6 +282,11 @@ static const char *check_below(const struct server *server, struct btz_arena *ar
                        : "the server has no such tool to be called";
         }
     }
+    if (btz_json_getz(at, "handler")) {
+        return btz_lab_tool_of(server, btz_json_str(btz_json_getz(at, "handler")))
+                   ? NULL
+                   : "the server has no such tool whose handler could change";
+    }
     if (btz_json_getz(at, "resource")) {
         return check_resource(server, arena, fragment, setting);
     }
@@ -306,7 +311,7 @@ int btz_lab_address_check(struct btz_lab *lab, const struct variant *variant, st
     struct btz_str id = btz_json_str(btz_json_getz(at, "server"));
     static const char *const kinds[] = {"tool",     "result",       "resource", "prompt",
                                         "sampling", "instructions", "turn",     "wire",
-                                        "label",    "elicitation",  "site"};
+                                        "label",    "elicitation",  "site",     "handler"};
     const char *why = NULL;
     int64_t turn = 0;
     size_t given = 0;
@@ -316,10 +321,11 @@ int btz_lab_address_check(struct btz_lab *lab, const struct variant *variant, st
         given += btz_json_getz(at, kinds[i]) != NULL;
     }
     if (given != 1) {
-        return btz_lab_refuse(script, path, err,
-                              "an address has exactly one of tool, result, resource, prompt, "
-                              "instructions, label, sampling, elicitation, wire, site (each with "
-                              "server) or turn");
+        return btz_lab_refuse(
+            script, path, err,
+            "an address has exactly one of tool, result, resource, prompt, "
+            "instructions, label, handler, sampling, elicitation, wire, site (each with "
+            "server) or turn");
     }
     if (btz_json_int64(btz_json_getz(at, "turn"), &turn)) {
         if (id.len > 0 || (size_t)turn > btz_json_count(btz_json_getz(setting, "turns"))) {

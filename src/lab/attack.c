@@ -162,6 +162,17 @@ static int check_sessions(struct checking *c)
     return BTZ_OK;
 }
 
+static int check_rounds(struct checking *c)
+{
+    const struct btz_json *rounds = btz_json_getz(c->setting, "rounds");
+
+    if (rounds && !in_list(btz_json_getz(c->setting, "servers"), btz_json_str(rounds))) {
+        return btz_lab_refuse(c->script, below(c, "/setting/rounds", 0), c->err,
+                              "must be one of setting.servers");
+    }
+    return BTZ_OK;
+}
+
 /* Every placeholder in the texts at `pointer` must be known. */
 static int check_texts(struct checking *c, const struct btz_json *value, struct btz_str pointer,
                        bool with_payload)
@@ -262,14 +273,15 @@ static int check_asked(struct checking *c)
 }
 
 /* A change that comes after all turns, or in a session that there is not, never comes. */
-static int check_since(struct checking *c, const struct btz_json *since, struct btz_str path)
+static int check_since(struct checking *c, const struct btz_json *since, const char *name,
+                       struct btz_str path)
 {
     size_t turns = btz_json_count(btz_json_getz(c->setting, "turns"));
     int64_t turn = 0;
     int64_t session = 0;
     int64_t sessions = 1;
 
-    path = btz_arena_printf(c->lab->arena, "%.*s/since", BTZ_FMT(path));
+    path = btz_arena_printf(c->lab->arena, "%.*s/%s", BTZ_FMT(path), name);
     (void)btz_json_int64(btz_json_getz(c->setting, "sessions"), &sessions);
     if (btz_json_int64(btz_json_getz(since, "turn"), &turn) && turn > (int64_t)turns) {
         return btz_lab_refuse(c->script, path, c->err,
@@ -298,22 +310,28 @@ static int check_unseen(struct checking *c, const struct btz_json *fragment, str
 
 static int check_later(struct checking *c, const struct btz_json *fragment, struct btz_str path)
 {
-    const struct btz_json *since = btz_json_getz(fragment, "since");
+    static const char *const names[] = {"since", "until"};
     const struct btz_json *at = btz_json_getz(fragment, "at");
+    int code = BTZ_OK;
 
-    struct btz_str where = btz_arena_printf(c->lab->arena, "%.*s/since", BTZ_FMT(path));
+    for (size_t i = 0; code == BTZ_OK && i < 2; i++) {
+        const struct btz_json *when = btz_json_getz(fragment, names[i]);
+        struct btz_str where = btz_arena_printf(c->lab->arena, "%.*s/%s", BTZ_FMT(path), names[i]);
 
-    if (since && !btz_json_getz(at, "field") && !btz_json_getz(at, "instructions") &&
-        !btz_json_getz(at, "label")) {
-        return btz_lab_refuse(c->script, where, c->err,
-                              "only definitions and labels change later: an address with field, "
-                              "instructions or label");
+        if (when && !btz_json_getz(at, "field") && !btz_json_getz(at, "instructions") &&
+            !btz_json_getz(at, "label") && !btz_json_getz(at, "handler")) {
+            return btz_lab_refuse(c->script, where, c->err,
+                                  "only definitions, labels and handlers change later: an address "
+                                  "with field, instructions, label or handler");
+        }
+        if (when && btz_json_getz(at, "tool") &&
+            btz_str_is(btz_json_str(btz_json_getz(at, "field")), "name")) {
+            return btz_lab_refuse(c->script, where, c->err,
+                                  "a tool has one name from the beginning");
+        }
+        code = check_since(c, when, names[i], path);
     }
-    if (since && btz_json_getz(at, "tool") &&
-        btz_str_is(btz_json_str(btz_json_getz(at, "field")), "name")) {
-        return btz_lab_refuse(c->script, where, c->err, "a tool has one name from the beginning");
-    }
-    return check_since(c, since, path);
+    return code;
 }
 
 /* Tools that are held back, of the setting or of a twin. */
@@ -335,7 +353,7 @@ static int check_withheld(struct checking *c, const struct btz_json *list, struc
             return btz_lab_refuse(c->script, at, c->err, "server %.*s has no tool \"%.*s\"",
                                   BTZ_FMT(server), BTZ_FMT(tool));
         }
-        code = check_since(c, btz_json_getz(item, "since"), at);
+        code = check_since(c, btz_json_getz(item, "since"), "since", at);
     }
     return code;
 }
@@ -571,6 +589,7 @@ static int check_variant(struct checking *c)
                           : check_texts(c, btz_json_getz(c->setting, "about_user"),
                                         below(c, "/setting/about_user", 0), false);
     code = code != BTZ_OK ? code : check_sessions(c);
+    code = code != BTZ_OK ? code : check_rounds(c);
     code = code != BTZ_OK ? code : check_payload(c);
     code = code != BTZ_OK ? code : check_authorization(c);
     code = code != BTZ_OK ? code
@@ -616,8 +635,16 @@ static int functions(struct checking *c, struct variant *v)
         return c->err->code;
     }
     v->site = btz_lab_function(c->script, below(c, "/site", 0));
-    for (size_t i = 0; v->relay == BTZ_LUA_NONE && i < btz_json_count(payload); i++) {
-        if (btz_json_pointer(btz_json_at(payload, i), BTZ_STR("/at/wire"))) {
+    v->handler = btz_lab_function(c->script, below(c, "/handler", 0));
+    for (size_t i = 0; i < btz_json_count(payload); i++) {
+        const struct btz_json *at = btz_json_getz(btz_json_at(payload, i), "at");
+
+        if (v->handler == BTZ_LUA_NONE && btz_json_getz(at, "handler")) {
+            return btz_lab_refuse(c->script, below(c, "/payload/%zu/at", i), c->err,
+                                  "what a tool does from then on is the variant's handler(w, args, "
+                                  "ctx, original, text), which is missing");
+        }
+        if (v->relay == BTZ_LUA_NONE && btz_json_getz(at, "wire")) {
             return btz_lab_refuse(c->script, below(c, "/payload/%zu/at", i), c->err,
                                   "a fragment on the wire is put there by the variant's "
                                   "relay(w, markers, message, payload), which is missing");

@@ -118,12 +118,39 @@ static const struct btz_json *with_text(struct btz_arena *arena, const struct bt
     return out;
 }
 
+/* The tool's own code, or what a payload has put in its place. */
+static int run_code(struct run *run, const struct tool *tool, const struct btz_json *arguments,
+                    const struct btz_json **value, struct btz_err *err)
+{
+    struct btz_stage *stage = run->stage;
+    const struct script *own = run->server->server->script;
+    const struct btz_fragment *changed =
+        run->server->tools[tool - run->server->server->tools].handler;
+    struct btz_lua_arg args[] = {
+        {NULL, stage->lab->world_ref},
+        {arguments, 0},
+        {NULL, stage->lab->ctx_ref},
+        {NULL, tool->handler},
+        {changed ? btz_json_new_str(stage->arena, changed->text) : NULL, 0}};
+    int group;
+    int code;
+
+    if (!changed) {
+        return btz_stage_run(run, own, tool->handler, args, 3, &btz_lab_call_budget, value, err);
+    }
+    code = btz_stage_run(run, stage->variant->script, stage->variant->handler, args, 5,
+                         &btz_lab_call_budget, value, err);
+    if (code == BTZ_EINTERNAL) {
+        return code;
+    }
+    group = btz_lua_check_group(stage->lab->lua, own->group, err); /* it may have run that, too */
+    return group != BTZ_OK ? BTZ_EINTERNAL : code;
+}
+
 static int run_handler(struct run *run, const struct tool *tool, const struct btz_json *arguments,
                        const struct btz_json **result, struct btz_err *err)
 {
     struct btz_stage *stage = run->stage;
-    struct btz_lua_arg args[] = {
-        {NULL, stage->lab->world_ref}, {arguments, 0}, {NULL, stage->lab->ctx_ref}};
     const struct btz_json *before = NULL;
     const struct btz_json *value = NULL;
     int code = BTZ_OK;
@@ -138,8 +165,7 @@ static int run_handler(struct run *run, const struct tool *tool, const struct bt
     }
     if (code == BTZ_OK) {
         run->may_ask = tool->asks;
-        code = btz_stage_run(run, run->server->server->script, tool->handler, args, 3,
-                             &btz_lab_call_budget, &value, err);
+        code = run_code(run, tool, arguments, &value, err);
     }
     if (code == BTZ_EDENIED) {
         *result = btz_stage_error_result(stage->arena, btz_str_of(run->failed));

@@ -72,6 +72,12 @@ enum btz_switch {
     BTZ_SWITCH_CHECK_ORIGIN,          /* pages of other origins are refused */
     BTZ_SWITCH_CHECK_SITE,            /* ... also where the browser names no origin */
     BTZ_SWITCH_PIN_ADDRESSES,         /* a name is resolved once for a connection */
+    BTZ_SWITCH_PIN_EXECUTION,         /* a call runs only the code that was approved */
+    BTZ_SWITCH_RANDOM_SESSIONS,       /* session ids cannot be guessed */
+    BTZ_SWITCH_BIND_SESSIONS,         /* a session is of use to the user who opened it only */
+    BTZ_SWITCH_OWN_STREAMS,           /* a stream is taken up again by its own session only */
+    BTZ_SWITCH_OWN_QUEUES,            /* what waits for one session is seen by no other */
+    BTZ_SWITCH_SEAL_STATE,            /* a server takes back only the request state that it gave */
     BTZ_SWITCH_COUNT
 };
 /* "client.validate_arguments"; NULL past the end. */
@@ -223,6 +229,14 @@ struct btz_stage_lists {
     int64_t ttl_ms;
 };
 struct btz_stage_lists btz_stage_lists(const struct btz_stage *stage, size_t server);
+
+/* Execution hash of a call under this definition: the server's origin, the definition and the code
+ * that runs now (docs/packs/script-api.md). */
+struct btz_hash btz_stage_execution(const struct btz_stage *stage, size_t server,
+                                    const struct btz_json *definition);
+
+/* setting.polled: servers let clients come back for the answers to their calls. */
+bool btz_stage_polled(const struct btz_stage *stage);
 
 /* Whether a fragment of this arm is still to come (`since`). */
 bool btz_stage_is_early(const struct btz_stage *stage);

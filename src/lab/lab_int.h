@@ -2,6 +2,7 @@
 #ifndef BTZ_LAB_LAB_INT_H
 #define BTZ_LAB_LAB_INT_H
 
+#include "base/hash.h"
 #include "base/rng.h"
 #include "lab/lab.h"
 #include "lab/tokens.h"
@@ -22,7 +23,8 @@ struct script_function {
 
 /* A loaded file: its data part, its functions, and where its constructors stand. */
 struct script {
-    struct btz_str name; /* as messages call the file */
+    struct btz_str name;    /* as messages call the file */
+    struct btz_hash digest; /* of its bytes */
     const struct btz_json *data;
     struct place *places;
     size_t place_count;
@@ -129,6 +131,7 @@ struct variant {
     int relay, benign_relay;           /* BTZ_LUA_NONE = nobody on the wire */
     int ask;                           /* BTZ_LUA_NONE = servers ask what their scripts ask */
     int site;                          /* hosts of the web; BTZ_LUA_NONE = there are none */
+    int handler;                       /* what a tool does once its code was changed, or NONE */
 };
 
 struct attack {
@@ -194,8 +197,9 @@ enum { WORLD_DEPTH = 16 };
 
 struct stage_tool {
     const struct btz_json *definition;
-    bool changed;             /* its input schema was changed by the payload */
-    bool withheld;            /* not offered now */
+    bool changed;                       /* its input schema was changed by the payload */
+    bool withheld;                      /* not offered now */
+    const struct btz_fragment *handler; /* the variant's handler runs with this; NULL = its own */
     struct btz_json *renamed; /* new name of a parameter -> as written; NULL if none has one */
     struct btz_schema *input; /* compiled from `definition` on first use, if changed */
 };
@@ -360,7 +364,7 @@ int btz_lab_subst_value(struct subst *s, const struct btz_json *value,
 int btz_lab_subst_keys(struct subst *s, const struct btz_json *object,
                        const struct btz_json **out) BTZ_WARN_UNUSED;
 
-/* overlay.c: whether the trial is as far as `since` says. */
+/* overlay.c: whether the trial is as far as `since` (or `until`) says. */
 bool btz_stage_reached(const struct btz_stage *stage, const struct btz_json *since);
 
 /* withhold.c: whether a tool of this arm comes later. */

@@ -75,6 +75,21 @@ static int into_tool(struct btz_stage *stage, struct stage_server *server,
     return failed(stage, fragment, "the server has no such tool", err);
 }
 
+/* The code of a tool changes; its definition stays. */
+static int into_handler(struct btz_stage *stage, struct stage_server *server,
+                        const struct btz_fragment *fragment, struct btz_err *err)
+{
+    struct btz_str name = btz_json_str(btz_json_getz(fragment->at, "handler"));
+
+    for (size_t i = 0; i < server->server->tool_count; i++) {
+        if (btz_str_eq(server->server->tools[i].name, name)) {
+            server->tools[i].handler = fragment;
+            return BTZ_OK;
+        }
+    }
+    return failed(stage, fragment, "the server has no such tool", err);
+}
+
 /* A prompt whose name is changed is still the one with this number: its script stays with it. */
 static int into_prompt(struct btz_stage *stage, struct stage_server *server,
                        const struct btz_fragment *fragment, enum btz_fragment_mode mode,
@@ -178,18 +193,26 @@ bool btz_stage_reached(const struct btz_stage *stage, const struct btz_json *sin
            reached(since, "calls", stage->progress.calls);
 }
 
-/* Whether the fragment is there yet. */
-static bool is_due(const struct btz_stage *stage, const struct btz_json *card)
+/* Whether the fragment is still to come. */
+static bool comes_later(const struct btz_stage *stage, const struct btz_json *card)
 {
     const struct btz_json *since = btz_json_getz(card, "since");
 
-    return !since || btz_stage_reached(stage, since);
+    return since && !btz_stage_reached(stage, since);
+}
+
+/* Whether the fragment is there: not before `since`, and not any more once `until` is reached. */
+static bool is_due(const struct btz_stage *stage, const struct btz_json *card)
+{
+    const struct btz_json *until = btz_json_getz(card, "until");
+
+    return !comes_later(stage, card) && !(until && btz_stage_reached(stage, until));
 }
 
 bool btz_stage_is_early(const struct btz_stage *stage)
 {
     for (size_t i = 0; i < stage->fragment_count + stage->unseen_count; i++) {
-        if (!is_due(stage, card_of(stage, &stage->fragments[i]))) {
+        if (comes_later(stage, card_of(stage, &stage->fragments[i]))) {
             return true;
         }
     }
@@ -213,6 +236,7 @@ static void reset(struct btz_stage *stage)
             server->tools[t].input = NULL;
             server->tools[t].changed = false;
             server->tools[t].renamed = NULL;
+            server->tools[t].handler = NULL;
         }
     }
 }
@@ -231,7 +255,9 @@ int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progres
 
     stage->progress = progress;
     for (size_t i = 0; i < stage->fragment_count + stage->unseen_count; i++) {
-        later = later || btz_json_getz(card_of(stage, &stage->fragments[i]), "since");
+        const struct btz_json *card = card_of(stage, &stage->fragments[i]);
+
+        later = later || btz_json_getz(card, "since") || btz_json_getz(card, "until");
     }
     *changed = false;
     if (!later) {
@@ -282,6 +308,8 @@ int btz_stage_overlay(struct btz_stage *stage, struct btz_err *err)
                 mode == BTZ_FRAGMENT_REPLACE
                     ? fragment->text
                     : btz_fragment_join(stage->arena, server->pub.instructions, fragment->text);
+        } else if (btz_json_getz(fragment->at, "handler")) {
+            code = into_handler(stage, server, &stage->fragments[i], err);
         } else if (btz_json_getz(fragment->at, "tool")) {
             code = into_tool(stage, server, fragment, mode, err);
         } else if (btz_json_getz(fragment->at, "resource") &&

@@ -60,6 +60,12 @@ static const struct {
     [BTZ_SWITCH_CHECK_ORIGIN] = {"server.check_origin", true},
     [BTZ_SWITCH_CHECK_SITE] = {"server.check_site", false},
     [BTZ_SWITCH_PIN_ADDRESSES] = {"client.pin_addresses", false},
+    [BTZ_SWITCH_PIN_EXECUTION] = {"servers.pin_execution", false},
+    [BTZ_SWITCH_RANDOM_SESSIONS] = {"server.random_sessions", true},
+    [BTZ_SWITCH_BIND_SESSIONS] = {"server.bind_sessions", false},
+    [BTZ_SWITCH_OWN_STREAMS] = {"server.own_streams", true},
+    [BTZ_SWITCH_OWN_QUEUES] = {"server.own_queues", true},
+    [BTZ_SWITCH_SEAL_STATE] = {"server.seal_state", true},
 };
 
 const char *btz_approver_name(enum btz_approver which)

@@ -71,7 +71,8 @@ static bool known_action(const struct btz_json *value)
     for (size_t i = 0; i < btz_json_count(value); i++) {
         struct btz_str key = btz_json_key_at(value, i);
 
-        if (!btz_str_is(key, "forward") && !btz_str_is(key, "back") && !btz_str_is(key, "inject")) {
+        if (!btz_str_is(key, "forward") && !btz_str_is(key, "back") && !btz_str_is(key, "inject") &&
+            !btz_str_is(key, "send")) {
             return false;
         }
     }
@@ -102,12 +103,14 @@ int btz_stage_relay(struct btz_stage *stage, const struct btz_json *message, uin
     if (!btz_json_is(value, BTZ_JSON_OBJECT) || !known_action(value) ||
         !well_formed(btz_json_getz(value, "forward")) ||
         !well_formed(btz_json_getz(value, "back")) ||
-        !well_formed(btz_json_getz(value, "inject"))) {
+        !well_formed(btz_json_getz(value, "inject")) ||
+        !well_formed(btz_json_getz(value, "send"))) {
         code = btz_lab_refuse(variant->script,
                               btz_arena_printf(stage->arena, "%s/relay", variant->path.ptr), err,
                               "must return nil (let it pass) or { forward = list {...}, back = "
                               "list {...} }, over HTTP "
-                              "also inject = list {...}, each item with either a text or a body");
+                              "also inject = list {...} and send = list {...}, each item with "
+                              "either a text or a body");
         if (err) {
             err->code = BTZ_EINTERNAL;
         }

@@ -40,6 +40,7 @@ static const char *const function_paths[] = {
     "attack:/variants/#/utility",
     "attack:/variants/#/oracle",
     "attack:/variants/#/relay",
+    "attack:/variants/#/handler",
     "attack:/variants/#/ask",
     "attack:/variants/#/twins/benign/relay",
     "attack:/variants/#/site",
@@ -479,6 +480,7 @@ int btz_lab_script_load(struct btz_lab *lab, struct pack *pack, struct pack_file
 
     load.script = BTZ_NEW(lab->arena, struct script);
     load.script->name = file->shown;
+    load.script->digest = btz_hash_of(file->bytes);
     code = btz_lua_load(lab->lua, file->bytes, file->shown.ptr, &load.main, err);
     if (code != BTZ_OK) {
         return code;

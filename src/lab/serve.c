@@ -1,5 +1,6 @@
 /* The catalogue of a stage's server, and its answers to a peer. */
 #include "lab/serve_ask.h"
+#include "lab/serve_rounds.h"
 
 /* MCP 2025-11-25 and 2026-07-28, "Completion": at most 100 values; `total` says how many there are.
  */
@@ -84,7 +85,9 @@ int btz_stage_serve(struct btz_stage *stage, size_t server, struct btz_mcp_serve
 
     *result = NULL;
     if (event->kind == BTZ_MCP_SERVER_CALL) {
-        return btz_serve_call(stage, server, machine, event, cause, result, err);
+        return btz_stage_has_rounds(stage, server, event)
+                   ? btz_serve_round(stage, server, machine, event, cause, result, err)
+                   : btz_serve_call(stage, server, machine, event, cause, result, err);
     }
     if (event->kind == BTZ_MCP_SERVER_ANSWER) {
         return btz_serve_answer(stage, machine, event, result, err);

@@ -59,6 +59,13 @@ void btz_stage_withhold(struct btz_stage *stage)
     }
 }
 
+bool btz_stage_polled(const struct btz_stage *stage)
+{
+    return stage->variant &&
+           btz_json_bool(btz_json_pointer(stage->variant->pub.card, BTZ_STR("/setting/polled")),
+                         false);
+}
+
 struct btz_stage_lists btz_stage_lists(const struct btz_stage *stage, size_t server)
 {
     const struct btz_json *card = stage->variant ? stage->variant->pub.card : NULL;

@@ -29,6 +29,9 @@ struct btz_mcp_endpoint_switches {
     bool any_site;    /* a browser on its way from another site that names no Origin is served */
     bool any_headers; /* modern: headers are not compared with the body */
     bool any_subject; /* a session may be used by others than the subject that opened it */
+    bool counted_ids; /* session ids are 1, 2, 3 ..., with zeros before */
+    bool any_resume;  /* Last-Event-ID brings back the stream of any session */
+    bool one_queue;   /* what waits for a client to come back goes to all that listen */
 };
 
 struct btz_mcp_endpoint_options {

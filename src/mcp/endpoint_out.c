@@ -259,6 +259,34 @@ void btz_mcp_endpoint_start_stream(struct btz_mcp_endpoint *endpoint, struct exc
     }
 }
 
+/* The GET stream that takes what belongs to no request: the oldest one that is read. */
+static struct route *standing(const struct peer *peer)
+{
+    for (struct route *route = peer->routes; route; route = route->next) {
+        if (route->id.kind == BTZ_MCP_ID_NONE && route->exchange) {
+            return route;
+        }
+    }
+    return NULL;
+}
+
+/* Lab: a message that nobody reads yet goes into one queue for all clients. */
+static void send_to_all(struct btz_mcp_endpoint *endpoint, const struct peer *owner,
+                        struct btz_str message)
+{
+    size_t at = 0;
+
+    for (struct node *node = NULL;
+         (node = btz_mcp_table_next(&endpoint->peers, &at, node)) != NULL;) {
+        struct peer *peer = OWNER(node, struct peer, node);
+        struct route *route = peer == owner || !peer->session ? NULL : standing(peer);
+
+        if (route) {
+            write_event(endpoint, peer, route, message);
+        }
+    }
+}
+
 /* One message of the machine to its route. The route is gone afterwards if it was the answer and
  * nobody can ask for it again. */
 static void send(struct btz_mcp_endpoint *endpoint, struct peer *peer, struct route *route,
@@ -281,23 +309,15 @@ static void send(struct btz_mcp_endpoint *endpoint, struct peer *peer, struct ro
             btz_mcp_endpoint_start_stream(endpoint, x, true);
         }
         write_event(endpoint, peer, route, out->bytes);
+        if (!x && endpoint->options.switches.one_queue) {
+            send_to_all(endpoint, peer, out->bytes);
+        }
         if (final && route->exchange) {
             btz_mcp_endpoint_end_stream(endpoint, route->exchange);
         }
     }
     route->finished = route->finished || final;
     btz_mcp_endpoint_route_settle(peer, route);
-}
-
-/* The GET stream that takes what belongs to no request: the oldest one that is read. */
-static struct route *standing(const struct peer *peer)
-{
-    for (struct route *route = peer->routes; route; route = route->next) {
-        if (route->id.kind == BTZ_MCP_ID_NONE && route->exchange) {
-            return route;
-        }
-    }
-    return NULL;
 }
 
 static void hold(struct btz_mcp_endpoint *endpoint, struct peer *peer, struct btz_str message)

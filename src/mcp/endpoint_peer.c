@@ -1,4 +1,5 @@
 /* Sessions, single modern requests, their routes and exchanges: making and ending them. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -140,6 +141,10 @@ void btz_mcp_endpoint_peer_open_session(struct btz_mcp_endpoint *endpoint, struc
 
     btz_hash_hex(&hash, hex);
     memcpy(peer->id, hex, SESSION_ID_LEN);
+    if (endpoint->options.switches.counted_ids) { /* lab */
+        (void)snprintf(peer->id, sizeof(peer->id), "%0*llu", SESSION_ID_LEN,
+                       (unsigned long long)endpoint->ids_made);
+    }
     peer->by_id.key = id_key(btz_str_of(peer->id));
     peer->session = true;
     btz_mcp_table_put(&endpoint->sessions, &peer->by_id);

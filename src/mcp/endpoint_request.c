@@ -395,12 +395,37 @@ static struct route *resumed(const struct peer *peer, struct btz_str id, uint64_
     return route;
 }
 
+/* Lab: a store of events that knows streams but not whose they are. */
+static struct route *resumed_anywhere(const struct request *r, struct btz_str id, uint64_t *after,
+                                      struct peer **owner)
+{
+    const struct table *peers = &r->endpoint->peers;
+    struct route *found = NULL;
+    size_t at = 0;
+
+    for (struct node *node = NULL; (node = btz_mcp_table_next(peers, &at, node)) != NULL;) {
+        struct peer *peer = OWNER(node, struct peer, node);
+        uint64_t sequence = 0;
+        struct route *route = peer->session ? resumed(peer, id, &sequence) : NULL;
+
+        if (route && (!found || peer->node.key < (*owner)->node.key)) { /* whatever the order */
+            found = route;
+            *owner = peer;
+            *after = sequence;
+        }
+    }
+    return found;
+}
+
 static void resume(struct request *r, struct peer *peer, struct btz_str last_event)
 {
     uint64_t after;
     struct route *route = resumed(peer, last_event, &after);
     struct exchange *x;
 
+    if (!route && r->endpoint->options.switches.any_resume) {
+        route = resumed_anywhere(r, last_event, &after, &peer);
+    }
     if (!route) {
         refuse(r, 400, BTZ_MCP_E_REQUEST,
                "Last-Event-ID names no event whose successors are still kept");

@@ -75,6 +75,9 @@ static const char *enters_by(const struct btz_json *at)
                                        "turn",         "sampling", "elicitation", "tool"};
     enum { TOOL = 7 };
 
+    if (btz_json_getz(at, "handler")) {
+        return "code";
+    }
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (btz_json_getz(at, keys[i])) {
             return i == TOOL ? "definition" : keys[i];

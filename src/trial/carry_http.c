@@ -132,7 +132,8 @@ static enum btz_http_relay_verdict carry_out(struct btz_trial *trial, struct btz
         for (size_t i = 0; i < tapped->forward_count;
              i++) { /* the server hears them all the same */
             (void)!btz_http_link_replay(link, item->method, item->target, item->fields,
-                                        item->field_count, tapped->forward[i], BTZ_STR_NONE, NULL);
+                                        item->field_count, tapped->forward[i], BTZ_STR(HOST_USER),
+                                        NULL);
         }
         return answer(trial, item, tapped);
     }
@@ -151,7 +152,7 @@ static enum btz_http_relay_verdict carry_out(struct btz_trial *trial, struct btz
         } else if (item->point == BTZ_RELAY_REQUEST) {
             apply(trial, &more, btz_json_at(forward, i), tapped->forward[i]);
             rc = btz_http_link_replay(link, more.method, more.target, more.fields, more.field_count,
-                                      more.body, BTZ_STR_NONE, NULL);
+                                      more.body, BTZ_STR(HOST_USER), NULL);
         }
         (void)rc; /* what cannot be sent is not sent: the adversary's loss */
     }
@@ -185,6 +186,12 @@ static enum btz_http_relay_verdict tap(void *context, struct btz_http_link *link
     if (item->point == BTZ_RELAY_STREAM && btz_str_is(item->method, "GET")) {
         conn->get_stream = item->exchange;
     }
+    if (item->own && outsider_sent(conn, item->exchange) && !conn->tap_failed) {
+        conn->tap_failed =
+            outsider_got(trial, conn, link, bytes, http_part(trial, item), &conn->tap_err);
+    } else if (item->point == BTZ_RELAY_REQUEST) {
+        outsider_log(trial, conn, item);
+    }
     if (item->own || item->point == BTZ_RELAY_STREAM || conn->tap_failed ||
         (item->point == BTZ_RELAY_RESPONSE && item->body.len == 0)) {
         return BTZ_RELAY_PASS;
@@ -207,8 +214,9 @@ static enum btz_http_relay_verdict tap(void *context, struct btz_http_link *link
         return BTZ_RELAY_PASS;
     }
     inject(trial, conn, link, btz_json_getz(tapped.action, "inject"));
+    outsider_send(trial, conn, link, btz_json_getz(tapped.action, "send"));
     if (!btz_json_getz(tapped.action, "forward") && !btz_json_getz(tapped.action, "back")) {
-        return BTZ_RELAY_PASS; /* only injected */
+        return BTZ_RELAY_PASS; /* only injected or sent */
     }
     if (from == BTZ_SIDE_SERVER && tapped.forward_count) {
         conn->last_message = tapped.forward[tapped.forward_count - 1];
@@ -243,7 +251,11 @@ struct btz_mcp_endpoint_options carry_http_server(const struct btz_trial *trial,
                      .any_host = !safe[BTZ_SWITCH_CHECK_HOST],
                      .any_address = !safe[BTZ_SWITCH_CHECK_ADDRESSES],
                      .any_origin = !safe[BTZ_SWITCH_CHECK_ORIGIN],
-                     .any_site = !safe[BTZ_SWITCH_CHECK_SITE]},
+                     .any_site = !safe[BTZ_SWITCH_CHECK_SITE],
+                     .counted_ids = !safe[BTZ_SWITCH_RANDOM_SESSIONS],
+                     .any_subject = !safe[BTZ_SWITCH_BIND_SESSIONS],
+                     .any_resume = !safe[BTZ_SWITCH_OWN_STREAMS],
+                     .one_queue = !safe[BTZ_SWITCH_OWN_QUEUES]},
         .keepalive_us = -1,
         .allow_legacy_sse =
             trial->options.revision == BTZ_MCP_2024_11_05 || !safe[BTZ_SWITCH_FORBID_SSE_FALLBACK]};
@@ -258,7 +270,8 @@ static int make_link(struct btz_trial *trial, struct conn *conn,
     struct btz_http_link_options options = {
         .pump = trial->options.carrier == BTZ_CARRIER_HTTP ? BTZ_HTTP_SOCKET : BTZ_HTTP_MEMORY,
         .client = carry_http_client(trial, client),
-        .server = carry_http_server(trial, conn)};
+        .server = carry_http_server(trial, conn),
+        .subject = BTZ_STR(HOST_USER)};
     int rc;
 
     if (site) {
@@ -311,10 +324,17 @@ static int take_events(struct btz_trial *trial, struct conn *conn, bool *any, st
     uint64_t handle;
 
     while (btz_mcp_endpoint_next_event(endpoint, &handle, &asked)) {
-        struct btz_mcp_server *machine = btz_mcp_endpoint_server(endpoint, handle);
-        int rc = machine && asked.kind != BTZ_MCP_SERVER_CANCELLED
-                     ? carry_serve(trial, conn, machine, &asked, err)
-                     : BTZ_OK;
+        struct btz_mcp_server *machine;
+        int rc;
+
+        if (asked.kind == BTZ_MCP_SERVER_CALL && btz_stage_polled(trial->stage)) {
+            /* The client comes back for the answer; one of an older revision waits for it. */
+            (void)!btz_mcp_endpoint_park(endpoint, handle, asked.request_id);
+        }
+        machine = btz_mcp_endpoint_server(endpoint, handle);
+        rc = machine && asked.kind != BTZ_MCP_SERVER_CANCELLED
+                 ? carry_serve(trial, conn, machine, &asked, err)
+                 : BTZ_OK;
 
         *any = true;
         if (rc != BTZ_OK) {

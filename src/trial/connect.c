@@ -233,6 +233,7 @@ static int list_tools(struct btz_trial *trial, struct conn *conn, struct btz_err
         conn->tools = list->tools;
         conn->tampered_list = list->tampered;
         note_cached(trial, conn, list);
+        approve_tools(trial, conn);
         return BTZ_OK;
     }
     rc = conn_await(trial, conn, "tools/list",
@@ -249,6 +250,7 @@ static int list_tools(struct btz_trial *trial, struct conn *conn, struct btz_err
     note_approvals(trial, conn);
     cache_store(trial, conn);
     approve_list(trial, conn);
+    approve_tools(trial, conn);
     return browse_icons(trial, conn, err);
 }
 

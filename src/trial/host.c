@@ -131,21 +131,29 @@ static struct btz_json *record_result(struct btz_trial *trial, const struct show
     return note;
 }
 
+/* `*approved` says whether the call runs what was approved. */
 static int64_t record_call(struct btz_trial *trial, const struct shown_tool *tool,
-                           const struct btz_json *arguments)
+                           const struct btz_json *arguments, bool *approved)
 {
     struct btz_json *payload = btz_json_new_object(trial->arena);
+    struct btz_hash execution;
     struct btz_json *note;
+    char hex[65];
     int64_t id;
 
     btz_json_set_str(trial->arena, payload, "server", tool->conn->server->label);
     btz_json_set_str(trial->arena, payload, "tool", tool->tool);
     btz_json_setz(trial->arena, payload, "arguments", arguments);
+    *approved = approve_execution(trial, tool, &execution);
+    btz_json_set_str(trial->arena, payload, "execution",
+                     btz_arena_dup(trial->arena, btz_str_of(btz_hash_hex(&execution, hex))));
     id = trial_event_json(trial, BTZ_LAYER_CLIENT, "call", true, payload);
     note = trial_note(trial, id, "call");
     btz_json_set_str(trial->arena, note, "server", tool->conn->server->id);
     btz_json_set_str(trial->arena, note, "tool", tool->tool);
     btz_json_setz(trial->arena, note, "args", arguments);
+    btz_json_setz(trial->arena, note, "execution", btz_json_getz(payload, "execution"));
+    btz_json_set_bool(trial->arena, note, "approved", *approved);
     return id;
 }
 
@@ -191,18 +199,22 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
 {
     struct conn *conn = tool->conn;
     struct btz_str why = BTZ_STR_NONE;
+    bool approved;
     int64_t call;
     int rc;
 
     trial->side.tool = NULL;
     arguments = apply_defaults(trial, tool, arguments);
-    call = record_call(trial, tool, arguments);
+    call = record_call(trial, tool, arguments, &approved);
     trial_trigger(trial, "call", conn->server->id, tool->tool);
     if (denied(trial, tool)) {
         why = BTZ_STR("a rule of the host blocks this call");
     }
     if (!why.len && !approve_call(trial, tool, call)) {
         why = BTZ_STR("its definition is not the one that was approved");
+    }
+    if (!why.len && !approved && trial->options.profile.safe[BTZ_SWITCH_PIN_EXECUTION]) {
+        why = BTZ_STR("what it would run is not what was approved");
     }
     if (why.len || !arguments_are_valid(trial, tool, arguments, &why) ||
         !consent_call(trial, tool, arguments, &why)) {

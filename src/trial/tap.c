@@ -44,6 +44,9 @@ static struct btz_json *describe(struct btz_trial *trial, struct conn *conn, enu
     btz_json_set_strz(trial->arena, message, "method", "");
     if (http) {
         btz_json_setz(trial->arena, message, "http", http);
+        btz_json_set_bool(trial->arena, message, "own", false);
+        btz_json_setz(trial->arena, message, "log",
+                      conn->log ? conn->log : btz_json_new_array(trial->arena));
     }
     if (btz_json_parse(trial->arena, bytes, NULL, &body, NULL) != BTZ_OK) {
         return message;
@@ -102,8 +105,8 @@ static void authenticate(struct btz_trial *trial, struct conn *conn, enum btz_si
     }
 }
 
-static void note_action(struct btz_trial *trial, struct conn *conn, enum btz_side from,
-                        const struct btz_json *message, const struct btz_json *action)
+void tap_note(struct btz_trial *trial, struct conn *conn, enum btz_side from,
+              const struct btz_json *message, const struct btz_json *action)
 {
     struct btz_json *payload = btz_json_new_object(trial->arena);
 
@@ -115,6 +118,12 @@ static void note_action(struct btz_trial *trial, struct conn *conn, enum btz_sid
         btz_json_setz(trial->arena, payload, "action", action);
     }
     trial_event_json(trial, BTZ_LAYER_WIRE, "relay", false, payload);
+}
+
+/* A request of the adversary's own leaves the one that they saw as it was. */
+static bool only_sends(const struct btz_json *action)
+{
+    return btz_json_getz(action, "send") && btz_json_count(action) == 1;
 }
 
 int tap_message(struct btz_trial *trial, struct conn *conn, enum btz_side from,
@@ -137,13 +146,13 @@ int tap_message(struct btz_trial *trial, struct conn *conn, enum btz_side from,
         if (btz_json_getz(action, "forward") || btz_json_getz(action, "back")) {
             out->forward = texts(trial, btz_json_getz(action, "forward"), &out->forward_count);
             out->back = texts(trial, btz_json_getz(action, "back"), &out->back_count);
-        } /* else it only injects, and the message goes on */
-        conn->tampered = true;
+        } /* else it only injects or sends, and the message goes on */
+        conn->tampered = conn->tampered || !only_sends(action);
         conn->held_back = conn->held_back || out->forward_count + out->back_count == 0;
         trial_trigger(trial, "wire", conn->server->id, BTZ_STR_NONE);
     }
     if (action || btz_stage_journal_count(trial->stage) > journal) {
-        note_action(trial, conn, from, message, action);
+        tap_note(trial, conn, from, message, action);
         trial_take_journal(trial);
     }
     if (trial->options.profile.safe[BTZ_SWITCH_AUTHENTICATE]) {

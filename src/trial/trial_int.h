@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/hash.h"
 #include "llm/reply.h"
 #include "mcp/client.h"
 #include "mcp/server.h"
@@ -68,8 +69,10 @@ struct conn {
     struct btz_str last_message; /* that the client got */
     struct btz_json *asked;      /* request id -> request */
     uint64_t sent[2], received[2];
-    uint64_t get_stream; /* exchange of the stream for messages of the server; 0 = none */
-    int tap_failed;      /* code of a failure inside the HTTP link's relay; see tap_err */
+    struct btz_json *log;      /* what the server wrote down of the requests that it got */
+    struct outsider *outsider; /* requests of the adversary's own, NULL = none; outsider.c */
+    uint64_t get_stream;       /* exchange of the stream for messages of the server; 0 = none */
+    int tap_failed;            /* code of a failure inside the HTTP link's relay; see tap_err */
     struct btz_err tap_err;
     enum btz_mcp_fault fault; /* of the answer; NONE = none came */
     int64_t code;             /* of a REMOTE fault */
@@ -126,6 +129,15 @@ struct approved_list {
     const struct btz_json *tools;
     unsigned stored; /* requests of the trial by then */
     int64_t ttl_ms;
+};
+
+/* What was approved of one tool: its definition at first, as it is now, and what it runs. */
+struct approved_tool {
+    struct approved_tool *next;
+    struct btz_str server; /* id */
+    unsigned user;
+    const struct btz_json *first, *now;
+    struct btz_hash execution;
 };
 
 /* Messages that go on after the adversary saw one. */
@@ -232,6 +244,7 @@ struct btz_trial {
     struct btz_auth_store *credentials; /* the host's; NULL as long as there are none */
     unsigned credentials_of;            /* user */
     struct approved_list *approved;
+    struct approved_tool *approved_tools;
     struct command *commands, *first_commands; /* now, and as they first were */
     struct registered *registered;
     int attempt;           /* from 1 */
@@ -300,6 +313,11 @@ bool conn_is_fresh(const struct btz_trial *trial, unsigned stored, int64_t ttl_m
 
 /* approve.c: what the part of the host that approves calls knows of a server's tools. */
 void approve_list(struct btz_trial *trial, const struct conn *conn);
+/* Each list: tools are approved as they stand there; notes a definition that is another one now. */
+void approve_tools(struct btz_trial *trial, const struct conn *conn);
+/* Whether the tool still runs what was approved; `*execution` is the hash of what it runs. */
+bool approve_execution(struct btz_trial *trial, const struct shown_tool *tool,
+                       struct btz_hash *execution);
 /* Whether the call goes out under the definition that was approved; notes it if not. */
 bool approve_call(struct btz_trial *trial, const struct shown_tool *tool, int64_t call);
 
@@ -410,10 +428,25 @@ bool consent_question(struct btz_trial *trial, const struct conn *conn,
                       const struct query *question);
 
 /* tap.c */
+void tap_note(struct btz_trial *trial, struct conn *conn, enum btz_side from,
+              const struct btz_json *message, const struct btz_json *action);
 /* Shows a message to the relay and the record. `http` is what HTTP adds to it, or NULL. */
 int tap_message(struct btz_trial *trial, struct conn *conn, enum btz_side from,
                 struct btz_str bytes, const struct btz_json *http, struct tapped *out,
                 struct btz_err *err);
+
+/* outsider.c: an adversary who is a client of the server's as well. */
+#define HOST_USER "host" /* whom servers take the host's own client for */
+/* Sends what an action's list `send` says. */
+void outsider_send(struct btz_trial *trial, struct conn *conn, struct btz_http_link *link,
+                   const struct btz_json *list);
+bool outsider_sent(const struct conn *conn, uint64_t exchange);
+/* Shows the relay something that came back for `send`; `http` is as for tap_message. */
+int outsider_got(struct btz_trial *trial, struct conn *conn, struct btz_http_link *link,
+                 struct btz_str bytes, const struct btz_json *http, struct btz_err *err);
+/* Notes a request of the host's in the server's log. */
+void outsider_log(struct btz_trial *trial, struct conn *conn,
+                  const struct btz_http_relay_item *item);
 
 /* session.c: before a user turn, and after a call. */
 int session_second(struct btz_trial *trial, struct btz_err *err);

@@ -61,14 +61,14 @@ test('lists have the shapes of the command line contract', async () => {
   assert.deepEqual(attacks.map((a) => a.id).sort(), ['configuration-drift', 'confused-agent-misuse', 'consent-fatigue',
     'credential-confusion', 'data-exfiltration', 'direct-prompt-injection', 'elicitation-phishing',
     'full-schema-poisoning', 'indirect-prompt-injection', 'mcp-rebinding', 'memory-poisoning', 'mitm-tamper',
-    'protocol-downgrade', 'sampling-abuse', 'sandbox-escape', 'schema-inconsistency', 'server-name-squatting',
-    'slash-command-overlap', 'tool-name-squatting', 'tool-poisoning', 'tool-shadowing', 'vulnerable-client',
+    'protocol-downgrade', 'rug-pull', 'sampling-abuse', 'sandbox-escape', 'schema-inconsistency', 'server-name-squatting',
+    'session-hijack', 'slash-command-overlap', 'tool-name-squatting', 'tool-poisoning', 'tool-shadowing', 'vulnerable-client',
     'vulnerable-server']);
   for (const attack of attacks) {
     assert.deepEqual(Object.keys(attack), ['id', 'surface', 'boundary', 'oracle', 'variants', 'owasp', 'atlas', 'cwe']);
     assert.equal(attack.variants, 5);
     const exact = ['schema-inconsistency', 'slash-command-overlap', 'sandbox-escape', 'vulnerable-server', 'mitm-tamper', 'credential-confusion', 'vulnerable-client', 'mcp-rebinding',
-      'protocol-downgrade'].includes(attack.id);
+      'protocol-downgrade', 'session-hijack'].includes(attack.id);
     assert.equal(attack.oracle, exact ? 'deterministic' : 'semantic', attack.id);
     assert.ok(attack.owasp.every((o) => /^MCP\d\d /.test(o)), 'id and name');
   }

@@ -115,6 +115,14 @@ function M.stopped(trajectory, tools, aims)
   return nil
 end
 
+-- True if, by the event `event`, a definition of `server` had been another one than was first approved.
+function M.redefined(trajectory, server, event)
+  for _, e in ipairs(trajectory) do
+    if e.kind == "changed" and e.server == server and e.id < event and e.definition ~= e.approved then return true end
+  end
+  return false
+end
+
 local MAIL_TOOLS = { send_mail = true, forward_mail = true }
 
 local function stopped_mail(trajectory, address)

@@ -565,6 +565,42 @@ static void parking(void **state)
     btz_mcp_endpoint_free(endpoint);
 }
 
+/* What the lab can switch off: another's stream and another's waiting answers are out of reach. */
+static void weak_streams(void **state)
+{
+    (void)state;
+    for (int weak = 0; weak < 3; weak++) {
+        struct btz_mcp_endpoint_options options = {
+            .switches = {.counted_ids = weak, .any_resume = weak == 1, .one_queue = weak == 2}};
+        struct btz_mcp_endpoint *endpoint = make_endpoint(options);
+        const char *session = open_session(endpoint, "2025-11-25");
+        const char *other = open_session(endpoint, "2025-11-25");
+        uint64_t handle;
+        uint64_t token;
+
+        assert_int_equal(strstr(other, "0000000000000000000000000000000000000002") != NULL,
+                         weak != 0);
+        get(endpoint, 2, other, "");
+        post(endpoint, 3, session, LEGACY_CALL("1"));
+        (void)take_event(endpoint, BTZ_MCP_SERVER_CALL, "a", &handle);
+        post(endpoint, 4, session, LEGACY_CALL("2"));
+        token = take_event(endpoint, BTZ_MCP_SERVER_CALL, "a", &handle);
+        assert_int_equal(btz_mcp_endpoint_park(endpoint, handle, btz_mcp_id_int(2)), BTZ_OK);
+        (void)outs(endpoint);
+        answer_call(endpoint, handle, token);
+        expect(endpoint, weak == 2 ? "2 " EVENT("2-2", RESULT("2")) : "");
+        get(endpoint, 5, other, "Last-Event-ID: 3-1\n"); /* of the other one's call */
+        if (weak == 1) {
+            expect(endpoint, "5 " STREAM_HEAD "\n5 " EVENT("3-2", RESULT("2")) "\n5 end");
+        } else {
+            expect_error(endpoint, 5, 400, BTZ_MCP_E_REQUEST, NULL);
+        }
+        get(endpoint, 6, session, "Last-Event-ID: 3-1\n"); /* whose it is gets it always */
+        expect(endpoint, "6 " STREAM_HEAD "\n6 " EVENT("3-2", RESULT("2")) "\n6 end");
+        btz_mcp_endpoint_free(endpoint);
+    }
+}
+
 /* A question of the server goes to the stream of its call; the client's answer is a POST. */
 static void asking(void **state)
 {
@@ -746,6 +782,7 @@ int main(void)
         cmocka_unit_test(duplicate_ids),
         cmocka_unit_test(cancelling),
         cmocka_unit_test(parking),
+        cmocka_unit_test(weak_streams),
         cmocka_unit_test(asking),
         cmocka_unit_test(old_transport),
         cmocka_unit_test(old_transport_off),

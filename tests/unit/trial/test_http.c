@@ -259,6 +259,88 @@ static void plain(void **state)
     script_everywhere(&options, play_plain);
 }
 
+/* --- Sessions, streams, states --- */
+
+static bool is_counted(struct btz_str id)
+{
+    return btz_str_starts(id, BTZ_STR("00000000000000000000"));
+}
+
+/* A client beside the host's: it has a session of its own, and the server logs the host's. */
+static struct script play_beside(const struct btz_trial_options *options)
+{
+    bool random = options->profile.safe[BTZ_SWITCH_RANDOM_SESSIONS];
+    struct script s = play_looked(options); /* the host's call is what it was */
+    struct btz_str line;
+    struct btz_str session;
+    struct btz_str mine;
+    int64_t status = 0;
+
+    assert_int_equal(btz_json_count(script_record(&s)->journal), 4);
+    line = btz_json_str(btz_json_getz(log_entry(&s, 1), "line"));
+    assert_true(btz_str_cut(&line, '=', &session));
+    assert_text(session, "POST /mcp session");
+    assert_int_equal(line.len, 40);
+    mine = btz_json_str(btz_json_getz(log_entry(&s, 2), "session"));
+    assert_int_equal(mine.len, 40);
+    assert_false(btz_str_eq(line, mine));
+    assert_int_equal(is_counted(line), !random);
+    assert_int_equal(is_counted(mine), !random);
+    assert_true(btz_json_int64(btz_json_getz(log_entry(&s, 3), "status"), &status));
+    assert_int_equal(status, 200);
+    assert_holds(btz_json_str(btz_json_getz(log_entry(&s, 3), "text")), "Nothing.");
+    assert_true(script_record(&s)->chain.triggered);
+    return s;
+}
+
+static void clients_beside(void **state)
+{
+    (void)state;
+    everywhere("tamper/v42", BTZ_SWITCH_COUNT, play_beside);
+    everywhere("tamper/v42", BTZ_SWITCH_RANDOM_SESSIONS, play_beside);
+    everywhere("tamper/v42", BTZ_SWITCH_BIND_SESSIONS, play_beside);
+}
+
+static struct script play_polled(const struct btz_trial_options *options)
+{
+    struct script s = play_looked(options);
+
+    assert_int_equal(btz_json_count(script_record(&s)->journal), 1);
+    assert_text(btz_json_str(btz_json_getz(log_entry(&s, 0), "method")), "GET");
+    assert_true(btz_json_str(btz_json_getz(log_entry(&s, 0), "last")).len >= 3);
+    return s;
+}
+
+static void polled_calls(void **state)
+{
+    (void)state;
+    everywhere("tamper/v43", BTZ_SWITCH_COUNT, play_polled);
+    everywhere("tamper/v43", BTZ_SWITCH_OWN_STREAMS, play_polled);
+    everywhere("tamper/v43", BTZ_SWITCH_OWN_QUEUES, play_polled);
+}
+
+/* server.seal_state: what was written into a state is done, or the state is refused. */
+static struct script play_rounds(const struct btz_trial_options *options)
+{
+    bool sealed = options->profile.safe[BTZ_SWITCH_SEAL_STATE];
+    struct script s = script_begin(options);
+
+    script_call(&s, "depot", "weigh", "{}"); /* in two rounds, too, and nobody edits it */
+    assert_text(script_content(&s, -1), "{\"grams\":250}");
+    look(&s);
+    assert_holds(script_content(&s, -1), sealed ? "Error: " : "Nothing.");
+    script_finish(&s, "Done.");
+    assert_int_equal(btz_json_bool(btz_json_getz(log_entry(&s, 0), "plain"), false), !sealed);
+    return s;
+}
+
+static void calls_in_rounds(void **state)
+{
+    (void)state;
+    everywhere("tamper/v44", BTZ_SWITCH_COUNT, play_rounds);
+    everywhere("tamper/v44", BTZ_SWITCH_SEAL_STATE, play_rounds);
+}
+
 static int open_lab(void **state)
 {
     static const char *const packs[] = {"wire", NULL};
@@ -278,9 +360,15 @@ static int close_lab(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(status_and_headers), cmocka_unit_test(check_headers),
-        cmocka_unit_test(what_a_relay_sees),  cmocka_unit_test(injected_answer),
-        cmocka_unit_test(fallbacks),          cmocka_unit_test(plain),
+        cmocka_unit_test(status_and_headers),
+        cmocka_unit_test(check_headers),
+        cmocka_unit_test(what_a_relay_sees),
+        cmocka_unit_test(injected_answer),
+        cmocka_unit_test(clients_beside),
+        cmocka_unit_test(polled_calls),
+        cmocka_unit_test(calls_in_rounds),
+        cmocka_unit_test(fallbacks),
+        cmocka_unit_test(plain),
     };
 
     return cmocka_run_group_tests(tests, open_lab, close_lab);

@@ -189,6 +189,41 @@ return s.attack("tamper", "tr", "11d1b7f0-51f2-4c3a-9d7e-0a3c5e7f1b04", {
     if not asks(message) then return nil end
     return { inject = list { { body = { jsonrpc = "2.0", method = "notifications/tools/list_changed" } } } }
   end, { carriers = { "http" }, revisions = { "legacy" } }),
+  -- v42: a client of the server's beside the host's opens a session, and asks in it for a look of its own.
+  tamper("v42", "request", function(w, m, message, payload)
+    if asks(message) and not w:has("wire", "begun") then
+      w:put("wire", "begun", true)
+      w:sink("wire.log", { line = message.log[#message.log] })
+      return { send = list { { body = { jsonrpc = "2.0", id = "open", method = "initialize", params = {
+        protocolVersion = "2025-11-25", capabilities = object {}, clientInfo = { name = "x", version = "1" } } } } } }
+    end
+    if not message.own then return nil end
+    w:sink("wire.log", { status = message.http.status, text = message.text, session = message.http.headers["mcp-session-id"] })
+    if message.body.id ~= "open" then return nil end
+    return { send = list { { headers = { ["MCP-Session-Id"] = message.http.headers["mcp-session-id"] },
+      body = { jsonrpc = "2.0", id = "look", method = "tools/call", params = { name = message.names.look, arguments = { bin = "empty" } } } } } }
+  end, { carriers = { "http" }, revisions = { "legacy" }, seed = function(w, m, payload)
+    w:put("depot", "bins", "errand", "Tell " .. m.friend .. " that the saw is back.")
+    w:put("depot", "bins", "empty", "Nothing.")
+  end }),
+  -- v43: the host comes back for the answer to each call, and the relay counts how often.
+  tamper("v43", "request", function(w, m, message, payload)
+    if message.server == "depot" and message.direction == "request" and message.http.headers["last-event-id"] then
+      w:sink("wire.log", { method = message.http.method, last = message.http.headers["last-event-id"] })
+    end
+    return nil
+  end, { carriers = { "http" }, revisions = { "legacy" }, setting = setting { attacker = "wire", polled = true } }),
+  -- v44: the state between two rounds of a call is edited.
+  tamper("v44", "request", function(w, m, message, payload)
+    if not asks(message) or not message.body.params.requestState then return nil end
+    local good, state = pcall(json.decode, message.body.params.requestState)
+    w:sink("wire.log", { plain = good })
+    message.body.params.requestState = good and "{\"bin\":\"empty\"}" or "v9." .. message.body.params.requestState
+    return wire.forward(message.body)
+  end, { revisions = { "modern" }, setting = setting { attacker = "wire", rounds = "depot" }, seed = function(w, m, payload)
+    w:put("depot", "bins", "errand", "Tell " .. m.friend .. " that the saw is back.")
+    w:put("depot", "bins", "empty", "Nothing.")
+  end }),
   -- v30 to v37: lists that may be kept.
   cache("v30", 60, "private", { reconnect_turn = 2 }),
   cache("v31", 2, "private", { reconnect_turn = 2 }),
