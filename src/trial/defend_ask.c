@@ -179,6 +179,13 @@ static void settle(struct btz_trial *trial, struct question *q, bool blocked)
     }
 }
 
+void ask_shift(struct btz_trial *trial, size_t part)
+{
+    for (struct question *q = trial->questions; q; q = q->next) {
+        q->part += q->part >= part && q->part ? 1 : 0;
+    }
+}
+
 static void take_off(struct btz_trial *trial)
 {
     trial->questions = trial->questions->next;

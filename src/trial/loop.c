@@ -130,25 +130,49 @@ void loop_open(struct btz_trial *trial)
                                            trial->options.json_actions));
     loop_part(trial, render_tools(trial));
     waits = trial->definitions_asked > 0;
+    trial->opening_context = trial->later_context = 0;
+    trial->offered = waits ? BTZ_STR_NONE : trial->parts[BTZ_LLM_PART_TOOLS];
     if (!waits) {
-        trial_event(trial, BTZ_LAYER_HOST, "tools", true, trial->parts[BTZ_LLM_PART_TOOLS]);
+        trial_event(trial, BTZ_LAYER_HOST, "tools", true, trial->offered);
     }
     show_text(trial, "system", system);
     add_message(trial, "system", system);
     context = render_context(trial, trial->parts[BTZ_LLM_PART_TOOLS]);
     trial->context = context;
-    trial->context_part = context.len ? trial->part_count : 0;
-    if (context.len) {
-        if (!waits) {
-            show_text(trial, "context", context);
-        }
+    if (context.len && waits) {
+        trial->opening_context = trial->part_count;
         add_message(trial, "user", context);
+    } else if (context.len) {
+        loop_show(trial, "context", "user", context);
     }
     note_definitions(trial);
 }
 
+/* The host's context once the definitions in it are judged: in its place, which no request has
+ * carried yet. */
+static void settle_context(struct btz_trial *trial, struct btz_str context)
+{
+    struct btz_str message = btz_llm_part_message(trial->arena, "user", context);
+    size_t at = trial->opening_context ? trial->opening_context : trial->later_context;
+    bool changed = context.len && !btz_str_eq(context, trial->context);
+
+    if (trial->opening_context && context.len) {
+        show_text(trial, "context", context);
+        trial->parts[at] = message;
+    } else if (!trial->opening_context && at && changed) {
+        show_text(trial, "context", context);
+        loop_part(trial, message);
+        memmove(&trial->parts[at + 1], &trial->parts[at],
+                (trial->part_count - 1 - at) * sizeof(*trial->parts));
+        trial->parts[at] = message;
+        ask_shift(trial, at);
+    }
+    trial->opening_context = trial->later_context = 0;
+    trial->context = context;
+}
+
 /* The definitions that a guard model was asked about are judged: what they stand in is made anew.
- * It was not sent yet; requests before it keep their own list. */
+ * Requests that were sent keep their own list. */
 void loop_offer(struct btz_trial *trial)
 {
     struct btz_str *parts = btz_arena_array(trial->arena, trial->part_cap, sizeof(*parts));
@@ -156,12 +180,11 @@ void loop_offer(struct btz_trial *trial)
     memcpy(parts, trial->parts, trial->part_count * sizeof(*parts));
     trial->parts = parts;
     parts[BTZ_LLM_PART_TOOLS] = render_tools(trial);
-    trial_event(trial, BTZ_LAYER_HOST, "tools", true, parts[BTZ_LLM_PART_TOOLS]);
-    trial->context = render_context(trial, parts[BTZ_LLM_PART_TOOLS]);
-    if (trial->context_part) {
-        show_text(trial, "context", trial->context);
-        parts[trial->context_part] = btz_llm_part_message(trial->arena, "user", trial->context);
+    if (!btz_str_eq(parts[BTZ_LLM_PART_TOOLS], trial->offered)) {
+        trial->offered = parts[BTZ_LLM_PART_TOOLS];
+        trial_event(trial, BTZ_LAYER_HOST, "tools", true, trial->offered);
     }
+    settle_context(trial, render_context(trial, trial->parts[BTZ_LLM_PART_TOOLS]));
     observe_definitions(trial);
 }
 
@@ -181,14 +204,18 @@ void loop_first_turn(struct btz_trial *trial)
 
 void loop_lists_changed(struct btz_trial *trial)
 {
-    struct btz_str context = render_context(trial, trial->parts[BTZ_LLM_PART_TOOLS]);
+    struct btz_str context;
 
-    if (context.len && !btz_str_eq(context, trial->context)) {
-        if (!trial->definitions_asked) {
-            show_text(trial, "context", context);
+    if (trial->definitions_asked) {
+        if (!trial->opening_context && !trial->later_context) {
+            trial->later_context = trial->part_count;
         }
-        trial->context_part = trial->part_count;
-        add_message(trial, "user", context);
+        note_definitions(trial);
+        return;
+    }
+    context = render_context(trial, trial->parts[BTZ_LLM_PART_TOOLS]);
+    if (context.len && !btz_str_eq(context, trial->context)) {
+        loop_show(trial, "context", "user", context);
     }
     trial->context = context;
     note_definitions(trial);

@@ -113,15 +113,15 @@ int session_second(struct btz_trial *trial, struct btz_err *err)
 /* The conversation goes on with what the servers now offer. */
 static void show_lists(struct btz_trial *trial)
 {
-    struct btz_str old = trial->parts[BTZ_LLM_PART_TOOLS];
     struct btz_str *parts = btz_arena_array(trial->arena, trial->part_cap, sizeof(*parts));
 
     /* Exchanges that are recorded already keep the list as it was. */
     memcpy(parts, trial->parts, trial->part_count * sizeof(*parts));
     trial->parts = parts;
     parts[BTZ_LLM_PART_TOOLS] = render_tools(trial);
-    if (!trial->definitions_asked && !btz_str_eq(old, trial->parts[BTZ_LLM_PART_TOOLS])) {
-        trial_event(trial, BTZ_LAYER_HOST, "tools", true, trial->parts[BTZ_LLM_PART_TOOLS]);
+    if (!trial->definitions_asked && !btz_str_eq(trial->offered, parts[BTZ_LLM_PART_TOOLS])) {
+        trial->offered = parts[BTZ_LLM_PART_TOOLS];
+        trial_event(trial, BTZ_LAYER_HOST, "tools", true, trial->offered);
     }
     loop_lists_changed(trial);
 }

@@ -232,8 +232,11 @@ struct btz_trial {
 
     struct btz_str *parts; /* grows; llm/request.h */
     size_t part_count, part_cap;
-    struct btz_str context;  /* the host's context as shown last */
-    size_t context_part;     /* its newest message; 0 = none */
+    struct btz_str context; /* the host's context as shown last */
+    struct btz_str offered; /* the tools as shown last */
+    /* While definitions are still to be judged: where the context of a conversation that was just
+     * opened stands, or where that of one under way belongs if it changed; 0 = nowhere. */
+    size_t opening_context, later_context;
     size_t turn_index;       /* user turn under way, from 0 */
     int session;             /* from 1 */
     bool turn_is_over;       /* the host itself answered the user's turn */
@@ -560,6 +563,8 @@ void ask_about_answer(struct btz_trial *trial, enum btz_guard_target target, str
  * `raw` left the server. To be called where observe_text would be. True if there is one. */
 bool ask_settles(struct btz_trial *trial, struct btz_json *note, enum source_kind kind,
                  struct btz_str raw);
+/* A message was put in at `part`: answers that stand behind it have moved by one. */
+void ask_shift(struct btz_trial *trial, size_t part);
 /* Whether a question waits for the guard model; then it is added to `needs`. */
 bool ask_next(struct btz_trial *trial, int64_t now_us, struct btz_needs *needs);
 /* The guard model's answer to the question that was asked last. */

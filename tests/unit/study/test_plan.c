@@ -46,6 +46,7 @@ static void variants_are_filtered(void **state)
 {
     struct bench *b = bench_new(packs, one);
     const struct btz_store_row *rows;
+    size_t applicable = 0;
     size_t count;
 
     (void)state;
@@ -58,9 +59,11 @@ static void variants_are_filtered(void **state)
         assert_text(rows[i].cell.variant, "v1");
         assert_text(rows[i].cell.arm, arms[i % ARMS]);
         assert_int_equal(rows[i].cell.repetition, 1);
-        assert_true(rows[i].cell.applicable);
+        assert_true(rows[i].cell.applicable || rows[i].cell.why.len > 0);
+        applicable += rows[i].cell.applicable;
         assert_int_equal(rows[i].n, 0);
     }
+    assert_true(applicable >= count / 2); /* some are of the legacy era alone */
     assert_false(btz_str_eq(rows[0].cell.attack, rows[ARMS].cell.attack));
     bench_free(b);
 }

@@ -120,7 +120,9 @@ static void take_need(struct script *s)
         s->before_count = s->main_count;
     }
     s->beside = s->aside;
-    if (s->aside) {
+    if (s->anything) {
+        s->anything = false;
+    } else if (s->aside) {
         s->aside = false;
     } else if (s->opens) {
         check_opening(s, parts, need->part_count);

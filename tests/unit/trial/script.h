@@ -23,6 +23,7 @@ struct script {
     size_t before_count;
     /* Set by a test for the next request: it opens a conversation; its tools are other ones. */
     bool opens, other_tools;
+    bool anything; /* nothing is checked against the request before */
     /* The next request is a question of a server: a conversation of its own, after which the one
      * before goes on. */
     bool aside;

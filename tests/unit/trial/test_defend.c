@@ -372,6 +372,60 @@ static void a_guard_that_fails(void **state)
     }
 }
 
+/* A guard that blocks nothing changes nothing: each request is the one of no defence. */
+static void same_requests(const struct btz_scenario *scenario, bool json_actions)
+{
+    struct btz_trial_options plain = defended(scenario->id.ptr, "none");
+    struct btz_trial_options asked = defended(scenario->id.ptr, "combined:model+rescan");
+    struct script s[2];
+    unsigned requests = 0;
+
+    plain.json_actions = asked.json_actions = json_actions;
+    plain.revision = asked.revision = scenario->modern ? BTZ_MCP_2026_07_28 : BTZ_MCP_2025_11_25;
+    s[0] = script_begin(&plain);
+    s[1] = script_begin(&asked);
+    script_guard(&s[1], "a text that nobody writes");
+    while (s[0].rc == BTZ_STEP_WAIT && s[1].rc == BTZ_STEP_WAIT) {
+        assert_int_equal(s[0].before_count, s[1].before_count);
+        for (size_t i = 0; i < s[0].before_count; i++) {
+            if (!btz_str_eq(s[0].before[i], s[1].before[i])) {
+                fail_msg("%.*s, request %u, part %zu: \"%.*s\" became \"%.*s\"",
+                         BTZ_FMT(scenario->id), requests, i, BTZ_FMT(s[0].before[i]),
+                         BTZ_FMT(s[1].before[i]));
+            }
+        }
+        requests++;
+        for (int k = 0; k < 2; k++) {
+            s[k].opens = s[k].other_tools = s[k].anything = true;
+            script_say(&s[k], json_actions ? "{\"answer\":\"Done.\"}" : "Done.");
+            if (k == 1) {
+                script_guard(&s[k], "a text that nobody writes");
+            }
+        }
+    }
+    assert_int_equal(s[0].rc, BTZ_STEP_DONE);
+    assert_int_equal(s[1].rc, BTZ_STEP_DONE);
+    assert_int_equal(script_events(&s[0], BTZ_LAYER_HOST, "context"),
+                     script_events(&s[1], BTZ_LAYER_HOST, "context"));
+    assert_int_equal(script_events(&s[0], BTZ_LAYER_HOST, "tools"),
+                     script_events(&s[1], BTZ_LAYER_HOST, "tools"));
+    script_end(&s[0]);
+    script_end(&s[1]);
+}
+
+static void a_guard_that_blocks_nothing_changes_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < btz_lab_scenario_count(lab); i++) {
+        const struct btz_scenario *scenario = btz_lab_scenario_at(lab, i);
+
+        if (scenario->memory && !btz_str_is(scenario->id, "errand/v12")) {
+            same_requests(scenario, false);
+            same_requests(scenario, true);
+        }
+    }
+}
+
 static int set_up(void **state)
 {
     static const char *const packs[] = {"trial", NULL};
@@ -411,6 +465,7 @@ int main(void)
         cmocka_unit_test(asked_about_results),
         cmocka_unit_test(asked_about_turns),
         cmocka_unit_test(a_guard_that_fails),
+        cmocka_unit_test(a_guard_that_blocks_nothing_changes_nothing),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
