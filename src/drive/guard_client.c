@@ -1,5 +1,6 @@
 #include "drive/guard_client.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 
 enum {
     SLOTS_FIRST = 1024,
+    ATTEMPTS_MAX = 3,                 /* of a question: the trial waits, and can do without */
     KEPT_BYTES_MAX = 64 * 1024 * 1024 /* of replies; what comes after is asked each time */
 };
 
@@ -45,7 +47,9 @@ struct btz_drive_guard {
     struct entry **slots; /* open addressing by key */
     size_t cap, count;
     struct ready *ready, **ready_end;
-    char *last; /* bytes of the answer that was given last, where they are not kept */
+    char *last;        /* bytes of the answer that was given last, where they are not kept */
+    unsigned failures; /* in a row */
+    char down[512];    /* what the last of them said */
 };
 
 int btz_drive_guard_new(struct btz_drive *drive, const struct btz_runner_options *options,
@@ -54,6 +58,7 @@ int btz_drive_guard_new(struct btz_drive *drive, const struct btz_runner_options
     struct btz_drive_guard *guard = calloc(1, sizeof(*guard));
     struct btz_drive_model_options client = {
         .policy = {.in_flight = options->in_flight,
+                   .max_attempts = ATTEMPTS_MAX,
                    .seed = options->seed,
                    .attempt_timeout_us = options->attempt_timeout_us},
         .key = options->key};
@@ -260,6 +265,23 @@ static enum btz_answer_status status_of(enum btz_llm_status status)
                                          : BTZ_ANSWER_FAILED;
 }
 
+static void note_failure(struct btz_drive_guard *guard, const struct btz_answer *answer)
+{
+    if (answer->status == BTZ_ANSWER_OK || answer->status == BTZ_ANSWER_REJECTED) {
+        guard->failures = 0;
+        return;
+    }
+    guard->failures++;
+    (void)snprintf(guard->down, sizeof(guard->down), "%.*s", BTZ_FMT(answer->bytes));
+}
+
+struct btz_str btz_drive_guard_down(const struct btz_drive_guard *guard)
+{
+    return guard->failures < BTZ_DRIVE_GUARD_FAILURES ? BTZ_STR_NONE
+           : guard->down[0]                           ? btz_str_of(guard->down)
+                                                      : BTZ_STR("it gives no answers");
+}
+
 /* Hands one answer to all who wait for it. */
 static void take_in(struct btz_drive_guard *guard, const struct btz_drive_model_answer *got)
 {
@@ -271,6 +293,7 @@ static void take_in(struct btz_drive_guard *guard, const struct btz_drive_model_
     bool keep = answer.status == BTZ_ANSWER_OK && guard->kept + answer.bytes.len <= KEPT_BYTES_MAX;
     struct waiter *waiting = entry->waiting;
 
+    note_failure(guard, &answer);
     btz_arena_free(entry->parts);
     entry->parts = NULL;
     entry->waiting = NULL;

@@ -477,6 +477,26 @@ static bool all_done(const struct btz_study *study)
            study->status.finished == study->status.planned;
 }
 
+/* A defence whose guard model is gone would fail on everything that is left: stops the run instead.
+ */
+static int check_guard(struct btz_study *study, struct btz_err *err)
+{
+    struct btz_str down = study->guard ? btz_drive_guard_down(study->guard) : BTZ_STR_NONE;
+    int rc;
+
+    if (down.len == 0) {
+        return BTZ_OK;
+    }
+    rc = btz_study_stop(study, BTZ_STR("guard model down"), err);
+    return rc != BTZ_OK
+               ? rc
+               : btz_err_set(err, BTZ_EMISSING,
+                             "the guard model gives no answers: %.*s; %zu of %zu trials are kept; "
+                             "once it answers go on with `bartizan run --resume %s`",
+                             BTZ_FMT(down), study->status.finished, study->status.planned,
+                             study->run_id);
+}
+
 int btz_study_poll(struct btz_study *study, int64_t timeout_us, struct btz_err *err)
 {
     int64_t until = btz_clock_mono_us() + timeout_us;
@@ -491,6 +511,9 @@ int btz_study_poll(struct btz_study *study, int64_t timeout_us, struct btz_err *
         }
         if (rc == BTZ_OK) {
             rc = btz_store_tick(study->options.store, btz_clock_mono_us(), NULL, err);
+        }
+        if (rc == BTZ_OK && !all_done(study)) {
+            rc = check_guard(study, err);
         }
         if (rc != BTZ_OK) {
             return rc;

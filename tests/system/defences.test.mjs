@@ -106,6 +106,19 @@ test('an unreachable guard model is a failure of the scanner, not of the trial',
   assert.equal((await counts('gone.db', 'input:model')).failed, 1);
 });
 
+test('a guard model that is gone stops the run, which goes on once it is back', async () => {
+  stub.reset();
+  stub.control({ default: { do: 'drop' } });
+  const done = await bartizan('down.db', 'run', 'quick', '-m', 'ref:reader', '--surface', 'st', '--defence', 'context:model', '--request-timeout', '2', ...guard());
+  assert.equal(done.code, 3, done.err);
+  assert.match(done.err, /guard model gives no answers: .*--resume/s);
+  stub.reset();
+  stub.control({ default: verdict(false) });
+  const rest = await bartizan('down.db', 'run', '--resume', 'last', '--json', '--quiet');
+  assert.equal(rest.code, 0, rest.err);
+  assert.equal(JSON.parse(rest.out).rows.filter((r) => r.attack).every((r) => r.not_run === 0), true);
+});
+
 test('what cannot be is refused before anything is run', async () => {
   for (const [args, words] of [
     [['--defence', 'gate'], /there is no defence "gate"/],
