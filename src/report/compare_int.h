@@ -20,7 +20,9 @@ struct comparison {
     struct line *lines; /* attacks, surfaces, and last the total */
     size_t count;
     double adjusted;   /* p of the total's ASR, Holm over all comparisons */
-    double detectable; /* least change of the total's ASR with 80% power; NaN: none is */
+    /* Least change of the total's ASR with 80% power; NaN: none is. Of a defence against none a
+     * decrease, below 0; else the size of a change either way. */
+    double detectable;
     struct comparison *next;
 };
 
@@ -34,6 +36,8 @@ struct btz_compare {
 /* Fills the lines of a comparison whose subjects are set, and the power of its total. */
 int compare_fill(struct btz_arena *arena, struct comparison *c,
                  struct btz_err *err) BTZ_WARN_UNUSED;
+/* Whether a defence is compared with none, in either order. */
+bool compare_against_none(const struct comparison *c);
 /* The least change that would be found, in words. */
 struct btz_str compare_power_text(struct btz_arena *arena, const struct comparison *c);
 /* "", or why the total of the comparison is to be read with care. */

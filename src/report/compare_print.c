@@ -61,13 +61,14 @@ static void print_rates(const struct btz_compare *compare, const struct comparis
 
 struct btz_str compare_power_text(struct btz_arena *arena, const struct comparison *c)
 {
+    const char *change = compare_against_none(c) ? "decrease" : "change";
+
     return isnan(c->detectable)
-               ? BTZ_STR("underpowered: no change of attack success would be found with 80% power "
-                         "by so few variants")
+               ? btz_arena_printf(arena, "underpowered: no %s could be shown", change)
                : btz_arena_printf(arena,
-                                  "80%% for a change of %.0f points or more; a smaller one may go "
+                                  "80%% for a %s of %.0f points or more; a smaller one may go "
                                   "unseen",
-                                  100 * fabs(c->detectable));
+                                  change, 100 * fabs(c->detectable));
 }
 
 static void print_verdict(const struct btz_compare *compare, const struct comparison *c,

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "make.h"
+#include "report/compare.h"
 #include "report/report.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
@@ -281,6 +284,115 @@ static void defences_are_a_family(void **state)
              0, 0);
     has(printed(&made, report_of(&made), 100), "72 trials say nothing of the defence");
     make_done(&made);
+}
+
+/* Two subjects, six variants of two attacks each: none and a defence, or two architectures. */
+static void make_two(struct made *made, const char *const arms[2], bool defence, bool turned)
+{
+    static const char *const names[] = {"v1", "v2", "v3", "v4", "v5", "v6"};
+    struct make_variant variants[24];
+
+    for (size_t i = 0; i < COUNT(variants); i++) {
+        bool second = (i >= 12) != turned;
+
+        variants[i] = (struct make_variant){.model = "ref:reader",
+                                            .surface = "to",
+                                            .attack = i % 12 < 6 ? "a1" : "a2",
+                                            .variant = names[i % 6],
+                                            .boundary = "V",
+                                            .attack_arm = arms[second],
+                                            .clean = "++++",
+                                            .benign = "++++",
+                                            .architecture = second && !defence ? "retry" : NULL,
+                                            .defence = second && defence ? "context" : NULL};
+    }
+    make_run(made, variants, COUNT(variants), make_card);
+}
+
+/* The only comparison of the run. */
+static const struct btz_json *compared(struct made *made, struct btz_str *text)
+{
+    struct btz_term term = {.width = 200};
+    struct btz_compare *compare = NULL;
+    struct btz_err err = {0};
+    struct btz_buf out;
+
+    if (btz_compare_build(made->store, made->run.no, made->run.no, false, made->arena, &compare,
+                          &err) != BTZ_OK) {
+        fail_msg("%s", err.msg);
+    }
+    btz_buf_init(&out, 1024 * 1024);
+    btz_compare_print(compare, &term, &out);
+    *text = btz_arena_dup(made->arena, btz_buf_view(&out));
+    btz_buf_fini(&out);
+    return btz_json_at(btz_json_getz(btz_compare_json(compare, made->arena), "comparisons"), 0);
+}
+
+/* The power of a defence is that of a decrease from none's rate, in `report` and in `compare`,
+ * whichever of the two comes first. */
+static void power_of_a_defence(void **state)
+{
+    static const struct {
+        const char *arms[2]; /* none, defended */
+        bool some;
+    } runs[] = {{{"RRRR", "RRRR"}, false},
+                {{"RRRR", "SSSS"}, false},
+                {{"SSSS", "RRRR"}, true},
+                {{"SSSS", "SSSS"}, true}};
+    double last = NAN;
+
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT(runs); i++) {
+        const struct btz_json *other;
+        const struct btz_json *own;
+        struct btz_str text;
+        struct made made;
+        double found = NAN;
+
+        make_two(&made, runs[i / 2].arms, true, i % 2);
+        other = compared(&made, &text);
+        own = ITEM(json_of(&made), "defence_contrasts", {"defence", "context"});
+        if (runs[i / 2].some) {
+            assert_true(btz_json_double(btz_json_getz(own, "detectable"), &found));
+            assert_true(found < 0 && found >= -1);
+            assert_true(isnan(last) || found == last); /* none's rate alone decides */
+            last = found;
+            is(other, "/detectable", found);
+            has(text, "80% for a decrease of");
+            has(printed(&made, report_of(&made), 200), "80% for a decrease of");
+        } else {
+            is_null(own, "/detectable");
+            is_null(other, "/detectable");
+            has(text, "underpowered: no decrease could be shown");
+            has(printed(&made, report_of(&made), 200), "underpowered: no decrease could be shown");
+        }
+        make_done(&made);
+    }
+}
+
+/* Of other contrasts it is the larger of both ways, and the same when the subjects change places.
+ */
+static void power_either_way(void **state)
+{
+    static const char *const arms[][2] = {{"RRRR", "SSSS"}, {"RRRR", "SRRR"}, {"RRRR", "RRRR"}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(arms); i++) {
+        const char *const exchanged[2] = {arms[i][1], arms[i][0]};
+        double found[2] = {NAN, NAN};
+
+        for (int turn = 0; turn < 2; turn++) {
+            struct btz_str text;
+            struct made made;
+
+            make_two(&made, turn ? exchanged : arms[i], false, false);
+            assert_true(
+                btz_json_double(btz_json_getz(compared(&made, &text), "detectable"), &found[turn]));
+            has(text, "80% for a change of");
+            make_done(&made);
+        }
+        assert_true(found[0] > 0 && found[0] <= 1 && found[0] == found[1]);
+    }
 }
 
 /* A run of one defence has its table, and no contrast to make. */
@@ -668,6 +780,8 @@ int main(void)
         cmocka_unit_test(defence_by_attack),
         cmocka_unit_test(defence_against_none),
         cmocka_unit_test(defences_are_a_family),
+        cmocka_unit_test(power_of_a_defence),
+        cmocka_unit_test(power_either_way),
         cmocka_unit_test(defence_alone),
         cmocka_unit_test(undefended),
         cmocka_unit_test(architectures),
