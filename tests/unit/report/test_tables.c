@@ -389,10 +389,49 @@ static void power_either_way(void **state)
             assert_true(
                 btz_json_double(btz_json_getz(compared(&made, &text), "detectable"), &found[turn]));
             has(text, "80% for a change of");
+            /* 12 variants: all patterns. */
+            has(text, "exact sign-flip test over variants");
             make_done(&made);
         }
         assert_true(found[0] > 0 && found[0] <= 1 && found[0] == found[1]);
     }
+}
+
+/* Over 20 variants the patterns are drawn, and the page does not call the test exact. */
+static void drawn_patterns(void **state)
+{
+    static char names[44][8];
+    struct make_variant variants[44];
+    const struct btz_json *c;
+    struct btz_str text;
+    struct made made;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(variants); i++) {
+        (void)snprintf(names[i], sizeof(names[i]), "v%zu", i % 11);
+        variants[i] = (struct make_variant){.model = "ref:reader",
+                                            .surface = "to",
+                                            .attack = i % 22 < 11 ? "a1" : "a2",
+                                            .variant = names[i],
+                                            .boundary = "V",
+                                            .attack_arm = i % 4 ? "S" : "R",
+                                            .clean = "+",
+                                            .benign = "+",
+                                            .defence = i < 22 ? NULL : "context"};
+    }
+    make_run(&made, variants, COUNT(variants), make_card);
+    c = compared(&made, &text);
+    for (size_t i = 0; i < btz_json_count(btz_json_getz(c, "lines")); i++) {
+        const struct btz_json *line = btz_json_at(btz_json_getz(c, "lines"), i);
+        bool one = btz_json_is(btz_json_getz(line, "attack"), BTZ_JSON_STRING);
+
+        assert_true(btz_json_bool(btz_json_pointer(line, BTZ_STR("/asr/exact")), !one) == one);
+    }
+    has(text, "exact up to 20 variants, over 65535 random patterns beyond");
+    c = ITEM(json_of(&made), "defence_contrasts", {"defence", "context"});
+    assert_false(btz_json_bool(btz_json_pointer(c, BTZ_STR("/asr/exact")), true));
+    has(printed(&made, report_of(&made), 400), "over 65535 random patterns beyond");
+    make_done(&made);
 }
 
 /* A run of one defence has its table, and no contrast to make. */
@@ -782,6 +821,7 @@ int main(void)
         cmocka_unit_test(defences_are_a_family),
         cmocka_unit_test(power_of_a_defence),
         cmocka_unit_test(power_either_way),
+        cmocka_unit_test(drawn_patterns),
         cmocka_unit_test(defence_alone),
         cmocka_unit_test(undefended),
         cmocka_unit_test(architectures),
