@@ -160,8 +160,10 @@ static void set_number(struct btz_arena *arena, struct btz_json *object, const c
     if (isnan(value)) {
         btz_json_setz(arena, object, key, btz_json_null(arena));
     } else {
-        btz_json_setz(arena, object, key,
-                      btz_json_new_number(arena, btz_arena_printf(arena, "%.10g", value)));
+        btz_json_setz(
+            arena, object, key,
+            btz_json_new_number(
+                arena, btz_arena_printf(arena, "%.10g", number_near(value, NUMBER_NOISE))));
     }
 }
 

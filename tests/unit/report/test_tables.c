@@ -397,6 +397,50 @@ static void power_either_way(void **state)
     }
 }
 
+/* Limits that are 0 apart from rounding are printed and written as 0. */
+static void no_negative_zero(void **state)
+{
+    static const char *const firsts[] = {"S", "S", "S", "R", "R", "R",
+                                         "S", "R", "S", "S", "R", "R"};
+    static const char *const seconds[] = {"R", "S", "S", "R", "R", "R",
+                                          "S", "R", "R", "R", "R", "R"};
+    struct make_variant variants[24];
+    static const char *const names[] = {"v1", "v2", "v3", "v4", "v5", "v6"};
+    const struct btz_json *lines;
+    struct btz_str text;
+    struct made made;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(variants); i++) {
+        size_t at = i % 12;
+
+        variants[i] = (struct make_variant){.model = "ref:reader",
+                                            .surface = "to",
+                                            .attack = at < 6 ? "a1" : "a2",
+                                            .variant = names[at % 6],
+                                            .boundary = "V",
+                                            .attack_arm = i < 12 ? firsts[at] : seconds[at],
+                                            .clean = "+",
+                                            .benign = "+",
+                                            .defence = i < 12 ? NULL : "context"};
+    }
+    make_run(&made, variants, COUNT(variants), make_card);
+    lines = btz_json_getz(compared(&made, &text), "lines");
+    has(text, "[+0.0, ");
+    has_not(text, "-0.0");
+    has_not(printed(&made, report_of(&made), 400), "-0.0");
+    for (size_t i = 0; i < btz_json_count(lines); i++) {
+        const struct btz_json *asr = btz_json_getz(btz_json_at(lines, i), "asr");
+        double lo = 1;
+
+        if (btz_json_double(btz_json_getz(asr, "lo"), &lo)) {
+            assert_true(lo == 0 || fabs(lo) > 1e-9);
+            assert_false(signbit(lo) && lo == 0);
+        }
+    }
+    make_done(&made);
+}
+
 /* Over 20 variants the patterns are drawn, and the page does not call the test exact. */
 static void drawn_patterns(void **state)
 {
@@ -822,6 +866,7 @@ int main(void)
         cmocka_unit_test(power_of_a_defence),
         cmocka_unit_test(power_either_way),
         cmocka_unit_test(drawn_patterns),
+        cmocka_unit_test(no_negative_zero),
         cmocka_unit_test(defence_alone),
         cmocka_unit_test(undefended),
         cmocka_unit_test(architectures),
