@@ -14,14 +14,15 @@ struct btz_str rater_label(struct btz_arena *arena, const struct rater *r)
 
 static struct btz_str number_text(struct btz_arena *arena, double value)
 {
-    return isnan(value) ? BTZ_STR("-") : btz_arena_printf(arena, "%.2f", value);
+    return isnan(value) ? BTZ_STR("-") : btz_arena_printf(arena, "%.2f", number_near(value, 0.005));
 }
 
 struct btz_str text_with_interval(struct btz_arena *arena, double value, struct btz_interval i)
 {
     return isnan(value) || i.status != BTZ_INTERVAL_OK
                ? number_text(arena, value)
-               : btz_arena_printf(arena, "%.2f [%.2f, %.2f]", value, i.lo, i.hi);
+               : btz_arena_printf(arena, "%.2f [%.2f, %.2f]", number_near(value, 0.005),
+                                  number_near(i.lo, 0.005), number_near(i.hi, 0.005));
 }
 
 static void add_row(struct btz_arena *arena, struct grid *grid, struct btz_str name,
@@ -186,9 +187,9 @@ struct btz_json *figure_json(struct btz_arena *arena, double value, struct btz_i
     struct btz_json *out = btz_json_new_object(arena);
     bool good = i.status == BTZ_INTERVAL_OK;
 
-    set_number(arena, out, "value", value);
-    set_number(arena, out, "lo", good ? i.lo : (double)NAN);
-    set_number(arena, out, "hi", good ? i.hi : (double)NAN);
+    set_number(arena, out, "value", number_near(value, NUMBER_NOISE));
+    set_number(arena, out, "lo", good ? number_near(i.lo, NUMBER_NOISE) : (double)NAN);
+    set_number(arena, out, "hi", good ? number_near(i.hi, NUMBER_NOISE) : (double)NAN);
     btz_json_set_strz(arena, out, "reason", btz_interval_reason(i.status));
     return out;
 }

@@ -1,6 +1,7 @@
 #include "report/compare.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "report/compare_int.h"
 #include "stats/power.h"
@@ -97,17 +98,38 @@ static int fill_line(const struct comparison *c, struct line *line, struct btz_p
                                       btz_code_name(rc));
 }
 
-static double detectable(const struct line *total)
+bool compare_against_none(const struct comparison *c)
 {
-    const struct btz_contrast *asr = &total->asr;
-    int64_t seen = btz_count_n(&asr->second_total);
+    return strcmp(c->what, "defence") == 0 &&
+           (btz_str_is(c->first->defence, "none") || btz_str_is(c->second->defence, "none"));
+}
+
+/* Least effect with the sign of `sign`; NaN if there is none. */
+static double detect(struct btz_power_plan plan, double sign)
+{
+    double effect = NAN;
+
+    plan.effect = sign;
+    return btz_stats_power_detectable(&plan, 0.8, &effect, NULL) == BTZ_OK ? effect : NAN;
+}
+
+/* Of a defence against none: the least decrease from none's rate, below 0. Else the least size that
+ * is found whichever way the change goes, from the mean of both arms' rates. Neither depends on
+ * which arm is the first. */
+static double detectable(const struct comparison *c)
+{
+    const struct btz_contrast *asr = &c->lines[c->count - 1].asr;
+    int64_t first = btz_count_n(&asr->first_total);
+    int64_t second = btz_count_n(&asr->second_total);
+    int64_t seen = first < second ? first : second;
     struct btz_power_plan plan = {.attacks = (uint32_t)asr->attacks,
                                   .spread = power_spread,
                                   .pairing = power_pairing,
                                   .alpha = 0.05,
                                   .studies = POWER_STUDIES,
                                   .seed = 1};
-    double effect = NAN;
+    double down;
+    double up;
 
     if (asr->attacks == 0 || seen <= 0) {
         return NAN;
@@ -115,9 +137,19 @@ static double detectable(const struct line *total)
     plan.variants = (uint32_t)((asr->variants + asr->attacks / 2) / asr->attacks);
     plan.repetitions = (uint32_t)((size_t)seen / asr->variants);
     plan.repetitions = plan.repetitions ? plan.repetitions : 1;
-    plan.rate = btz_count_rate(&asr->second_total);
-    plan.effect = plan.rate > 0.5 ? -0.1 : 0.1; /* only its sign is used */
-    return btz_stats_power_detectable(&plan, 0.8, &effect, NULL) == BTZ_OK ? effect : NAN;
+    if (compare_against_none(c)) {
+        plan.rate = btz_count_rate(btz_str_is(c->first->defence, "none") ? &asr->first_total
+                                                                         : &asr->second_total);
+        return detect(plan, -1);
+    }
+    plan.rate = (btz_count_rate(&asr->first_total) + btz_count_rate(&asr->second_total)) / 2;
+    down = detect(plan, -1);
+    up = detect(plan, 1);
+    if (isnan(down) && isnan(up)) {
+        return NAN;
+    }
+    /* Where one way none is found, only a change larger than any possible that way surely is. */
+    return fmax(isnan(down) ? plan.rate : -down, isnan(up) ? 1 - plan.rate : up);
 }
 
 int compare_fill(struct btz_arena *arena, struct comparison *c, struct btz_err *err)
@@ -150,7 +182,7 @@ int compare_fill(struct btz_arena *arena, struct comparison *c, struct btz_err *
         rc = fill_line(c, &c->lines[i], pairs, err);
     }
     if (rc == BTZ_OK) {
-        c->detectable = detectable(&c->lines[c->count - 1]);
+        c->detectable = detectable(c);
     }
     return rc;
 }

@@ -19,8 +19,10 @@ struct comparison {
     const char *what;   /* the one thing that differs; "run" if nothing does */
     struct line *lines; /* attacks, surfaces, and last the total */
     size_t count;
-    double adjusted;   /* p of the total's ASR, Holm over all comparisons */
-    double detectable; /* least change of the total's ASR with 80% power; NaN: none is */
+    double adjusted; /* p of the total's ASR, Holm over all comparisons */
+    /* Least change of the total's ASR with 80% power; NaN: none is. Of a defence against none a
+     * decrease, below 0; else the size of a change either way. */
+    double detectable;
     struct comparison *next;
 };
 
@@ -34,11 +36,19 @@ struct btz_compare {
 /* Fills the lines of a comparison whose subjects are set, and the power of its total. */
 int compare_fill(struct btz_arena *arena, struct comparison *c,
                  struct btz_err *err) BTZ_WARN_UNUSED;
+/* Whether a defence is compared with none, in either order. */
+bool compare_against_none(const struct comparison *c);
 /* The least change that would be found, in words. */
 struct btz_str compare_power_text(struct btz_arena *arena, const struct comparison *c);
+/* Names the test behind the p values; `drawn` is the most patterns that any of them drew, 0 if all
+ * patterns were used everywhere. */
+struct btz_str compare_test_text(struct btz_arena *arena, uint64_t drawn);
+/* The most patterns drawn for attack success in the lines from `first` on. */
+uint64_t compare_drawn(const struct comparison *c, size_t first);
 /* "", or why the total of the comparison is to be read with care. */
 struct btz_str compare_note(const struct line *line);
-/* {first, second, difference, lo, hi, p, p_least, variants, descriptive, caution, ...}. */
+/* {first, second, difference, lo, hi, p, p_least, variants, exact, descriptive, caution, ...}.
+ */
 struct btz_json *contrast_json(struct btz_arena *arena, const struct btz_contrast *c);
 
 #endif

@@ -61,13 +61,36 @@ static void print_rates(const struct btz_compare *compare, const struct comparis
 
 struct btz_str compare_power_text(struct btz_arena *arena, const struct comparison *c)
 {
+    const char *change = compare_against_none(c) ? "decrease" : "change";
+
     return isnan(c->detectable)
-               ? BTZ_STR("underpowered: no change of attack success would be found with 80% power "
-                         "by so few variants")
+               ? btz_arena_printf(arena, "underpowered: no %s could be shown", change)
                : btz_arena_printf(arena,
-                                  "80%% for a change of %.0f points or more; a smaller one may go "
+                                  "80%% for a %s of %.0f points or more; a smaller one may go "
                                   "unseen",
-                                  100 * fabs(c->detectable));
+                                  change, 100 * fabs(c->detectable));
+}
+
+uint64_t compare_drawn(const struct comparison *c, size_t first)
+{
+    uint64_t drawn = 0;
+
+    for (size_t i = first; i < c->count; i++) {
+        const struct btz_contrast *asr = &c->lines[i].asr;
+        uint64_t own = asr->monte_carlo ? asr->patterns - 1 : 0; /* one is the observed */
+
+        drawn = own > drawn ? own : drawn;
+    }
+    return drawn;
+}
+
+struct btz_str compare_test_text(struct btz_arena *arena, uint64_t drawn)
+{
+    return drawn ? btz_arena_printf(arena,
+                                    "sign-flip test over variants, exact up to %d variants, over "
+                                    "%llu random patterns beyond",
+                                    BTZ_CONTRAST_EXACT_MAX, (unsigned long long)drawn)
+                 : BTZ_STR("exact sign-flip test over variants");
 }
 
 static void print_verdict(const struct btz_compare *compare, const struct comparison *c,
@@ -99,6 +122,9 @@ static void print_verdict(const struct btz_compare *compare, const struct compar
 void btz_compare_print(const struct btz_compare *compare, const struct btz_term *term,
                        struct btz_buf *out)
 {
+    struct btz_arena *arena = compare->first->arena;
+    uint64_t drawn = 0;
+
     (void)btz_buf_printf(out, "Comparison of run %s", compare->first->run.id);
     if (compare->first != compare->second) {
         (void)btz_buf_printf(out, " and run %s", compare->second->run.id);
@@ -114,14 +140,18 @@ void btz_compare_print(const struct btz_compare *compare, const struct btz_term 
     for (const struct comparison *c = compare->list; c; c = c->next) {
         print_rates(compare, c, term, out);
         print_verdict(compare, c, term, out);
+        drawn = compare_drawn(c, 0) > drawn ? compare_drawn(c, 0) : drawn;
     }
-    lines_text(out, term, 0, BTZ_COLOUR_NONE,
-               BTZ_STR("Points are first minus second, the mean over attacks of the mean over "
-                       "variants. p: exact sign-flip test over variants, interval by inverting it; "
-                       "one attack alone is descriptive. "
-                       "Power assumes a correlation of 0.3 between repetitions of a variant and "
-                       "half of the variants equally hard in both. Inference is conditional on "
-                       "these attacks."));
+    lines_text(
+        out, term, 0, BTZ_COLOUR_NONE,
+        btz_arena_printf(arena,
+                         "Points are first minus second, the mean over attacks of the mean over "
+                         "variants. p: %.*s, interval by inverting it; "
+                         "one attack alone is descriptive. "
+                         "Power assumes a correlation of 0.3 between repetitions of a variant and "
+                         "half of the variants equally hard in both. Inference is conditional on "
+                         "these attacks.",
+                         BTZ_FMT(compare_test_text(arena, drawn))));
 }
 
 static void set_number(struct btz_arena *arena, struct btz_json *object, const char *key,
@@ -130,8 +160,10 @@ static void set_number(struct btz_arena *arena, struct btz_json *object, const c
     if (isnan(value)) {
         btz_json_setz(arena, object, key, btz_json_null(arena));
     } else {
-        btz_json_setz(arena, object, key,
-                      btz_json_new_number(arena, btz_arena_printf(arena, "%.10g", value)));
+        btz_json_setz(
+            arena, object, key,
+            btz_json_new_number(
+                arena, btz_arena_printf(arena, "%.10g", number_near(value, NUMBER_NOISE))));
     }
 }
 
@@ -158,6 +190,7 @@ struct btz_json *contrast_json(struct btz_arena *arena, const struct btz_contras
     set_number(arena, out, "p", c->p_two_sided);
     set_number(arena, out, "p_least", c->p_least);
     btz_json_set_int(arena, out, "variants", (int64_t)c->variants);
+    btz_json_set_bool(arena, out, "exact", !c->monte_carlo);
     btz_json_set_bool(arena, out, "descriptive", c->descriptive);
     btz_json_set_strz(arena, out, "caution", btz_contrast_caution(c));
     if (c->non_inferior != BTZ_MARGIN_NOT_ASKED) {

@@ -55,7 +55,7 @@ static void add_number(struct btz_buf *out, double value)
     if (isnan(value)) {
         (void)btz_buf_add_byte(out, ',');
     } else {
-        (void)btz_buf_printf(out, ",%.6f", value);
+        (void)btz_buf_printf(out, ",%.6f", number_near(value, 5e-7));
     }
 }
 

@@ -248,6 +248,7 @@ static void print_contrast(const struct page *p, const struct defence_contrast *
 void print_defences(const struct page *p)
 {
     const struct btz_report *report = p->report;
+    uint64_t drawn = 0;
     bool any = false;
 
     for (const struct subject *none = report->first; none; none = none->next) {
@@ -256,6 +257,7 @@ void print_defences(const struct page *p)
 
         for (size_t i = 0; i < report->contrast_count; i++) {
             const struct defence_contrast *d = &report->contrasts[i];
+            uint64_t own;
 
             if (d->comparison->second != none) {
                 continue;
@@ -264,6 +266,8 @@ void print_defences(const struct page *p)
                 add_beside(p, grid, none, NULL);
             }
             found = any = true;
+            own = compare_drawn(d->comparison, d->comparison->count - 1);
+            drawn = own > drawn ? own : drawn;
             add_beside(p, grid, d->comparison->first, d);
         }
         grid_print(grid,
@@ -279,10 +283,13 @@ void print_defences(const struct page *p)
         }
     }
     if (any) {
-        lines_text(p->out, p->term, 2, BTZ_COLOUR_DIM,
-                   BTZ_STR("Points: the defence minus none, mean over attacks of the mean over "
-                           "variants. p: exact sign-flip test over variants, interval by inverting "
-                           "it; adjusted by Holm over the defences of this table. Clean utility is "
-                           "tested only where lower attack success is shown."));
+        lines_text(
+            p->out, p->term, 2, BTZ_COLOUR_DIM,
+            btz_arena_printf(p->arena,
+                             "Points: the defence minus none, mean over attacks of the mean over "
+                             "variants. p: %.*s, interval by inverting it; adjusted by Holm over "
+                             "the defences of this table. Clean utility is tested only where lower "
+                             "attack success is shown.",
+                             BTZ_FMT(compare_test_text(p->arena, drawn))));
     }
 }

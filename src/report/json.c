@@ -40,8 +40,10 @@ static void set_limits(struct btz_arena *arena, struct btz_json *out, struct btz
 {
     bool good = i.status == BTZ_INTERVAL_OK;
 
-    btz_json_setz(arena, out, "lo", btz_json_new_double(arena, good ? i.lo : (double)NAN));
-    btz_json_setz(arena, out, "hi", btz_json_new_double(arena, good ? i.hi : (double)NAN));
+    btz_json_setz(arena, out, "lo",
+                  btz_json_new_double(arena, good ? number_near(i.lo, NUMBER_NOISE) : (double)NAN));
+    btz_json_setz(arena, out, "hi",
+                  btz_json_new_double(arena, good ? number_near(i.hi, NUMBER_NOISE) : (double)NAN));
 }
 
 struct btz_json *rate_json(struct btz_arena *arena, const struct rate *r, bool bounds)

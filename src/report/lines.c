@@ -109,15 +109,26 @@ struct btz_str text_time(struct btz_arena *arena, int64_t us)
     return btz_arena_dup(arena, btz_str_of(text));
 }
 
+double number_near(double value, double half)
+{
+    return fabs(value) < half ? 0 : value;
+}
+
+/* In per cent, as it is printed with one digit. */
+static double hundredfold(double share)
+{
+    return number_near(100 * share, 0.05);
+}
+
 struct btz_str text_percent(struct btz_arena *arena, double share)
 {
-    return isnan(share) ? BTZ_STR("-") : btz_arena_printf(arena, "%.1f%%", share * 100);
+    return isnan(share) ? BTZ_STR("-") : btz_arena_printf(arena, "%.1f%%", hundredfold(share));
 }
 
 struct btz_str text_interval(struct btz_arena *arena, struct btz_interval i)
 {
     return i.status == BTZ_INTERVAL_OK
-               ? btz_arena_printf(arena, "[%.1f, %.1f]", i.lo * 100, i.hi * 100)
+               ? btz_arena_printf(arena, "[%.1f, %.1f]", hundredfold(i.lo), hundredfold(i.hi))
                : BTZ_STR("-");
 }
 
@@ -128,14 +139,14 @@ struct btz_str text_seconds(struct btz_arena *arena, int64_t us)
 
 struct btz_str text_points(struct btz_arena *arena, double share)
 {
-    return isnan(share) ? BTZ_STR("-") : btz_arena_printf(arena, "%+.1f", 100 * share);
+    return isnan(share) ? BTZ_STR("-") : btz_arena_printf(arena, "%+.1f", hundredfold(share));
 }
 
 struct btz_str text_points_interval(struct btz_arena *arena, struct btz_interval i)
 {
     return i.status != BTZ_INTERVAL_OK
                ? BTZ_STR("-")
-               : btz_arena_printf(arena, "[%+.1f, %+.1f]", 100 * i.lo, 100 * i.hi);
+               : btz_arena_printf(arena, "[%+.1f, %+.1f]", hundredfold(i.lo), hundredfold(i.hi));
 }
 
 struct btz_str text_p(struct btz_arena *arena, double p)

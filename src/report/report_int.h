@@ -270,6 +270,10 @@ void lines_text(struct btz_buf *out, const struct btz_term *term, size_t indent,
 
 /* "2026-10-01 12:00:00 UTC" */
 struct btz_str text_time(struct btz_arena *arena, int64_t us);
+/* `value`, or 0 where it is nearer to 0 than `half`: half of the last digit that is written, so
+ * that no "-0.0" is; or, where all digits are, the rounding error of a limit. */
+#define NUMBER_NOISE 1e-12
+double number_near(double value, double half);
 struct btz_str text_percent(struct btz_arena *arena, double share);           /* "80.0%" or "-" */
 struct btz_str text_interval(struct btz_arena *arena, struct btz_interval i); /* "[1.0, 2.0]" */
 struct btz_str text_seconds(struct btz_arena *arena, int64_t us);             /* "1.2 s" */

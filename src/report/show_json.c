@@ -53,6 +53,7 @@ static struct btz_json *trial_json(struct btz_arena *arena, const struct btz_sto
     btz_json_set_str(arena, out, "boundary", c->boundary);
     btz_json_set_str(arena, out, "arm", c->arm);
     btz_json_set_str(arena, out, "architecture", c->architecture);
+    btz_json_set_str(arena, out, "defence", c->defence);
     btz_json_set_str(arena, out, "revision", c->revision);
     btz_json_set_int(arena, out, "repetition", c->repetition);
     btz_json_set_strz(arena, out, "outcome", btz_store_outcome_name(t->outcome));
@@ -244,7 +245,6 @@ int btz_show_trial_json(struct btz_store *store, int64_t run, int64_t n, struct 
     }
     shown = trial_json(arena, &row);
     btz_json_setz(arena, shown, "run", run_json(arena, &found));
-    btz_json_set_str(arena, shown, "defence", row.cell.defence);
     btz_json_set_str(arena, shown, "host_profile", row.cell.host_profile);
     btz_json_set_str(arena, shown, "seed",
                      btz_arena_printf(arena, "%llu", (unsigned long long)t->seed));

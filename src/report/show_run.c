@@ -46,6 +46,7 @@ static void keep(struct list *l, const struct btz_store_row *row)
     *r = *row;
     r->cell.model = btz_arena_dup(l->arena, row->cell.model);
     r->cell.architecture = btz_arena_dup(l->arena, row->cell.architecture);
+    r->cell.defence = btz_arena_dup(l->arena, row->cell.defence);
     r->cell.revision = btz_arena_dup(l->arena, row->cell.revision);
     r->cell.attack = btz_arena_dup(l->arena, row->cell.attack);
     r->cell.variant = btz_arena_dup(l->arena, row->cell.variant);
@@ -110,6 +111,7 @@ enum {
     SCENARIO,
     ARM,
     ARCHITECTURE,
+    DEFENCE,
     REVISION,
     REPETITION,
     OUTCOME,
@@ -136,6 +138,8 @@ static struct btz_str cell_text(struct list *l, const struct btz_store_row *row,
         return row->cell.arm;
     case ARCHITECTURE:
         return row->cell.architecture;
+    case DEFENCE:
+        return row->cell.defence;
     case REVISION:
         return row->cell.revision;
     case REPETITION:
@@ -166,6 +170,7 @@ static const struct btz_column columns[COLUMNS] = {
     [SCENARIO] = {"scenario", BTZ_ALIGN_LEFT},
     [ARM] = {"arm", BTZ_ALIGN_LEFT},
     [ARCHITECTURE] = {"architecture", BTZ_ALIGN_LEFT},
+    [DEFENCE] = {"defence", BTZ_ALIGN_LEFT},
     [REVISION] = {"revision", BTZ_ALIGN_LEFT},
     [REPETITION] = {"rep", BTZ_ALIGN_RIGHT},
     [OUTCOME] = {"outcome", BTZ_ALIGN_LEFT},
@@ -180,10 +185,10 @@ static const struct btz_column columns[COLUMNS] = {
 /* On a terminal a table that is too wide gives up, in this order, what the JSON form keeps. */
 static const int gives_up[] = {MODEL, TIME, OUTPUT, INPUT, TURNS, SUB, REPETITION};
 
-/* Architecture and revision are columns only in a run that has several. */
+/* Architecture, defence and revision are columns only in a run that has several. */
 static bool has_column(struct list *l, int column)
 {
-    if (column != ARCHITECTURE && column != REVISION) {
+    if (column != ARCHITECTURE && column != DEFENCE && column != REVISION) {
         return true;
     }
     for (size_t i = 1; i < l->count; i++) {

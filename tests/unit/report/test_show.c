@@ -417,6 +417,57 @@ static void run_golden(void **state)
     make_done(&made);
 }
 
+/* Two subjects in the same scenario are told apart by the defence. */
+static void a_column_for_defences(void **state)
+{
+    static const struct make_variant both[] = {
+        {.model = "ref:reader",
+         .surface = "st",
+         .attack = "a",
+         .variant = "v1",
+         .boundary = "V",
+         .attack_arm = "S",
+         .clean = "+",
+         .benign = "+"},
+        {.model = "ref:reader",
+         .surface = "st",
+         .attack = "a",
+         .variant = "v1",
+         .boundary = "V",
+         .attack_arm = "R",
+         .clean = "+",
+         .benign = "+",
+         .defence = "context"},
+    };
+    struct btz_term term = {.width = 120};
+    struct btz_json *json = NULL;
+    const struct btz_json *trials;
+    struct btz_err err;
+    struct made made;
+    size_t defended = 0;
+
+    (void)state;
+    make_run(&made, both, COUNT(both), make_card);
+    has(run_text(&made, &term, false), "arm     defence  rep");
+    has(run_text(&made, &term, false), "attack  context    1  resisted");
+    has(run_text(&made, &term, false), "attack  none       1  susceptible");
+    assert_int_equal(btz_show_run_json(made.store, made.run.no, made.arena, &json, &err), BTZ_OK);
+    trials = btz_json_getz(json, "trials");
+    assert_int_equal(btz_json_count(trials), 6);
+    for (size_t i = 0; i < 6; i++) {
+        struct btz_str defence = btz_json_str(btz_json_getz(btz_json_at(trials, i), "defence"));
+
+        assert_true(btz_str_is(defence, "context") || btz_str_is(defence, "none"));
+        defended += btz_str_is(defence, "context");
+    }
+    assert_int_equal(defended, 3);
+    make_done(&made);
+
+    make_run(&made, both, 1, make_card);
+    assert_false(holds(run_text(&made, &term, false), "defence"));
+    make_done(&made);
+}
+
 static void superseded_faults(void **state)
 {
     struct btz_store_trial trials[] = {sample(), sample()};
@@ -509,6 +560,7 @@ int main(void)
         cmocka_unit_test(says_how_far_a_memory_came),
         cmocka_unit_test(colours_go_off_again),
         cmocka_unit_test(run_golden),
+        cmocka_unit_test(a_column_for_defences),
         cmocka_unit_test(superseded_faults),
         cmocka_unit_test(no_such_trial),
         cmocka_unit_test(too_large),
