@@ -70,9 +70,11 @@ static int exit_code(int code)
 
 static int complain(const struct btz_err *err)
 {
-    char text[1200];
+    char text[1200] = "bartizan: ";
+    size_t len = strlen(text);
 
-    fprintf(stderr, "bartizan: %s\n", btz_err_text(err, text, sizeof(text)));
+    (void)btz_err_text(err, text + len, sizeof(text) - len);
+    btz_cmd_tell(btz_str_of(text), "  ");
     return exit_code(err->code);
 }
 

@@ -54,7 +54,10 @@ int btz_cmd_print(const struct btz_buf *text, struct btz_err *err) BTZ_WARN_UNUS
 /* The same for a JSON value, on one line with a newline, or indented on a terminal. */
 int btz_cmd_print_json(struct btz_context *context, const struct btz_json *value,
                        struct btz_err *err) BTZ_WARN_UNUSED;
-/* A line on stderr, unless --quiet. */
+/* Writes lines to stderr. Texts from outside (a study file, a store, an argument) may stand in
+ * them: each line passes through btz_term_add_text. Lines behind the first begin with `indent`. */
+void btz_cmd_tell(struct btz_str text, const char *indent);
+/* A line on stderr by btz_cmd_tell, unless --quiet. */
 void btz_cmd_note(const struct btz_context *context, const char *fmt, ...) BTZ_PRINTF(2, 3);
 
 /* The core pack and those of --pack. */

@@ -51,17 +51,42 @@ int btz_cmd_print_json(struct btz_context *context, const struct btz_json *value
     return rc;
 }
 
+void btz_cmd_tell(struct btz_str text, const char *indent)
+{
+    struct btz_str line;
+    struct btz_buf out;
+
+    btz_buf_init(&out, (size_t)64 * 1024 * 1024);
+    while (btz_str_cut(&text, '\n', &line)) {
+        (void)btz_buf_add_text(&out, out.len ? indent : "");
+        (void)btz_term_add_text(&out, line, SIZE_MAX);
+        (void)btz_buf_add_byte(&out, '\n');
+    }
+    (void)fwrite(out.ptr, 1, out.len, stderr);
+    btz_buf_fini(&out);
+}
+
 void btz_cmd_note(const struct btz_context *context, const char *fmt, ...)
 {
     va_list args;
+    va_list again;
+    char *text;
+    int len;
 
     if (context->quiet) {
         return;
     }
     va_start(args, fmt);
-    (void)vfprintf(stderr, fmt, args);
+    va_copy(again, args);
+    len = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
-    fputc('\n', stderr);
+    text = len < 0 ? NULL : malloc((size_t)len + 1);
+    if (text) {
+        (void)vsnprintf(text, (size_t)len + 1, fmt, again);
+        btz_cmd_tell(btz_str_of(text), "");
+    }
+    va_end(again);
+    free(text);
 }
 
 int btz_cmd_lab(struct btz_context *context, struct btz_lab **out, struct btz_err *err)

@@ -7,21 +7,10 @@
 
 /* ---- judges ---- */
 
-/* What stands behind a maker's name and a slash, as in "maker/model-1". */
-static struct btz_str bare(struct btz_str id)
-{
-    for (size_t i = id.len; i > 0; i--) {
-        if (id.ptr[i - 1] == '/') {
-            return btz_str_sub(id, i, id.len);
-        }
-    }
-    return id;
-}
-
 /* The first word of a model's name: "gpt" of "gpt-4o", "qwen" of "Qwen2.5-7B". */
 static struct btz_str family(struct btz_str id)
 {
-    struct btz_str name = bare(id);
+    struct btz_str name = btz_llm_bare_name(id);
     size_t len = 0;
 
     while (len < name.len && ((name.ptr[len] >= 'a' && name.ptr[len] <= 'z') ||
@@ -51,7 +40,7 @@ static int check_tested(struct rescore *r, struct rescore_judge *judge,
         if (btz_str_starts(reference, BTZ_STR("ref:"))) {
             continue;
         }
-        if (same_word(bare(tested), bare(id))) {
+        if (btz_llm_same_name(tested, id)) {
             return btz_err_set(err, BTZ_EUSAGE,
                                "%.*s is a model under test in run %s: nobody judges itself; name "
                                "another judge",

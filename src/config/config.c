@@ -89,6 +89,9 @@ int btz_config_parse(struct btz_arena *arena, struct btz_str text, const char *f
     bool json;
     int rc;
 
+    if (btz_str_starts(text, BTZ_STR("\xef\xbb\xbf"))) {
+        text = btz_str_sub(text, 3, text.len); /* a byte order mark, as some editors write it */
+    }
     config->file = btz_arena_cstr(arena, btz_str_of(file));
     json = btz_str_ends(btz_str_of(config->file), BTZ_STR(".json"));
     if (text.len > use.max_bytes) {

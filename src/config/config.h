@@ -23,7 +23,8 @@ struct btz_config_limits {
 };
 
 /* Parses `text`, which may go away. A `file` (for messages, may be NULL) that ends in ".json" is
- * parsed as JSON, everything else as YAML. BTZ_EINVAL or BTZ_ELIMIT with file, line and column. */
+ * parsed as JSON, everything else as YAML. A UTF-8 byte order mark before it is skipped. BTZ_EINVAL
+ * or BTZ_ELIMIT with file, line and column. */
 int btz_config_parse(struct btz_arena *arena, struct btz_str text, const char *file,
                      const struct btz_config_limits *limits, struct btz_config **out,
                      struct btz_err *err) BTZ_WARN_UNUSED;

@@ -136,7 +136,8 @@ struct btz_judge_label {
 
 enum { BTZ_JUDGE_MAX_LABELS = 1000000, BTZ_JUDGE_MAX_LABEL_FILE = 64 * 1024 * 1024 };
 
-/* Reads a table of labels: CSV (RFC 4180, UTF-8, LF or CR LF) whose head line begins with
+/* Reads a table of labels: CSV (RFC 4180, UTF-8 with or
+ * without a byte order mark, LF or CR LF) whose head line begins with
  * trial,success,labeller; more columns may follow and are not read. `trial` is a number or RUN/N
  * (then RUN must be `run`); `success` is yes or no (true, false, 1 and 0 mean the same); a row with
  * an empty `success` is not labelled yet and counts in `*unlabelled`. BTZ_EINVAL names line and

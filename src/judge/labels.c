@@ -212,8 +212,12 @@ int btz_judge_labels_read(struct btz_arena *arena, struct btz_str text, struct b
     size_t empty = 0;
     size_t width = 0;
     size_t got = 0;
-    int rc = read_head(&r, &width);
+    int rc;
 
+    if (btz_str_starts(text, BTZ_STR("\xef\xbb\xbf"))) {
+        r.at = 3; /* a byte order mark, as spreadsheets write it */
+    }
+    rc = read_head(&r, &width);
     if (rc != BTZ_OK) {
         return rc;
     }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "json/json.h"
 
@@ -335,4 +336,22 @@ int btz_llm_model_parse(struct btz_arena *arena, struct btz_str reference, const
         *out = model;
     }
     return rc;
+}
+
+struct btz_str btz_llm_bare_name(struct btz_str id)
+{
+    for (size_t i = id.len; i > 0; i--) {
+        if (id.ptr[i - 1] == '/') {
+            return btz_str_sub(id, i, id.len);
+        }
+    }
+    return id;
+}
+
+bool btz_llm_same_name(struct btz_str a, struct btz_str b)
+{
+    struct btz_str x = btz_llm_bare_name(a);
+    struct btz_str y = btz_llm_bare_name(b);
+
+    return x.len == y.len && x.len > 0 && strncasecmp(x.ptr, y.ptr, x.len) == 0;
 }

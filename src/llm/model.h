@@ -65,6 +65,13 @@ int btz_llm_model_parse(struct btz_arena *arena, struct btz_str reference, const
 int btz_llm_local_parse(struct btz_arena *arena, struct btz_str text, const char *path,
                         struct btz_llm_model *out, struct btz_err *err) BTZ_WARN_UNUSED;
 
+/* A model's name without its maker: what stands behind the last slash, as in "maker/model-1". */
+struct btz_str btz_llm_bare_name(struct btz_str id);
+
+/* Whether two ids name the same model, wherever it is served: their bare names are equal but for
+ * the case of ASCII letters, and not empty. A model under another name is not found out. */
+bool btz_llm_same_name(struct btz_str a, struct btz_str b);
+
 struct btz_llm_key {
     bool send;
     struct btz_str key; /* in `arena`; empty unless `send` */

@@ -28,7 +28,20 @@ static const char *const guarding_names[] = {
     "defence_us",      "guard_prefill", "guard_decode", "guard_unknown"};
 enum { GUARDING = sizeof(guarding_names) / sizeof(guarding_names[0]) };
 
-static void add_text(struct btz_buf *out, struct btz_str text)
+/* What steers a terminal is harmful there, and in a spreadsheet no better: only a newline stays. */
+static struct btz_str clean_text(struct btz_buf *clean, struct btz_str text)
+{
+    struct btz_str rest = text;
+    struct btz_str line;
+
+    for (size_t n = 0; btz_str_cut(&rest, '\n', &line); n++) {
+        (void)btz_buf_add_text(clean, n ? "\n" : "");
+        (void)btz_term_add_text(clean, line, SIZE_MAX);
+    }
+    return btz_buf_view(clean);
+}
+
+static void add_clean(struct btz_buf *out, struct btz_str text)
 {
     bool quote = false;
 
@@ -47,6 +60,15 @@ static void add_text(struct btz_buf *out, struct btz_str text)
         (void)btz_buf_add_byte(out, text.ptr[i]);
     }
     (void)btz_buf_add_byte(out, '"');
+}
+
+static void add_text(struct btz_buf *out, struct btz_str text)
+{
+    struct btz_buf clean;
+
+    btz_buf_init(&clean, 3 * text.len + 16);
+    add_clean(out, clean_text(&clean, text));
+    btz_buf_fini(&clean);
 }
 
 /* An undefined number is an empty field. */

@@ -106,7 +106,8 @@ static void add_span(struct btz_buf *out, struct btz_str code, bool in_table)
     }
 }
 
-/* The text with its marks as code spans, or as bare words. */
+/* The text with its marks as code spans, or as bare words; what came into it past pen_code and
+ * pen_text is cleaned here. */
 static struct btz_str formed(struct pen *pen, struct btz_str text, bool in_table)
 {
     struct btz_buf out;
@@ -114,20 +115,26 @@ static struct btz_str formed(struct pen *pen, struct btz_str text, bool in_table
 
     btz_buf_init(&out, (size_t)64 * 1024 * 1024);
     for (size_t i = 0; i < text.len; i++) {
+        struct btz_str code;
         size_t end = i;
 
-        while (end < text.len && text.ptr[end] != CODE_ENDS) {
+        while (end < text.len && text.ptr[end] != CODE_BEGINS) {
             end++;
         }
-        if (text.ptr[i] != CODE_BEGINS) {
-            (void)btz_buf_add_byte(&out, text.ptr[i]);
-        } else if (pen->markdown) {
-            add_span(&out, btz_str_sub(text, i + 1, end - i - 1), in_table);
-            i = end;
-        } else {
-            (void)btz_buf_add_str(&out, btz_str_sub(text, i + 1, end - i - 1));
-            i = end;
+        (void)btz_term_add_text(&out, btz_str_sub(text, i, end - i), SIZE_MAX);
+        if (end == text.len) {
+            break;
         }
+        for (i = ++end; end < text.len && text.ptr[end] != CODE_ENDS;) {
+            end++;
+        }
+        code = plain(pen->arena, btz_str_sub(text, i, end - i));
+        if (pen->markdown) {
+            add_span(&out, code, in_table);
+        } else {
+            (void)btz_buf_add_str(&out, code);
+        }
+        i = end;
     }
     copy = btz_arena_dup(pen->arena, btz_buf_view(&out));
     btz_buf_fini(&out);

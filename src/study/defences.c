@@ -143,9 +143,12 @@ static int open_guard(struct btz_study *study, struct btz_err *err)
         return btz_err_set(err, BTZ_EUSAGE, "a reference agent cannot be a guard model");
     }
     for (size_t i = 0; i < study->options.model_count; i++) {
-        if (btz_str_eq(study->options.models[i].model.reference, m->model.reference)) {
+        const struct btz_llm_model *tested = &study->options.models[i].model;
+
+        if (tested->kind != BTZ_LLM_MODEL_REF && btz_llm_same_name(tested->id, m->model.id)) {
             return btz_err_set(err, BTZ_EUSAGE,
-                               "model %.*s cannot guard itself: its errors would be counted twice",
+                               "model %.*s cannot guard itself, wherever it is served: its errors "
+                               "would be counted twice",
                                BTZ_FMT(m->model.reference));
         }
     }

@@ -139,7 +139,18 @@ static int make_command(struct btz_arena *arena, const struct btz_gateway_option
     return BTZ_OK;
 }
 
-static bool is_loopback(struct btz_str host)
+/* No port, or ":" and a number; nothing that could make another host of what stands before. */
+static bool has_good_port(struct btz_str port)
+{
+    int64_t number = 0;
+
+    return port.len == 0 ||
+           (port.len <= 6 && btz_str_int64(btz_str_sub(port, 1, port.len), &number) == BTZ_OK &&
+            number >= 1 && number <= UINT16_MAX);
+}
+
+/* Whether it is this machine; `*port` gets what stands behind the name, with its colon. */
+static bool is_loopback(struct btz_str host, struct btz_str *port)
 {
     static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]"};
 
@@ -147,6 +158,7 @@ static bool is_loopback(struct btz_str host)
         struct btz_str name = btz_str_of(hosts[i]);
 
         if (btz_str_starts(host, name) && (host.len == name.len || host.ptr[name.len] == ':')) {
+            *port = btz_str_sub(host, name.len, host.len);
             return true;
         }
     }
@@ -158,6 +170,7 @@ static int make_url(struct btz_arena *arena, const struct btz_gateway_options *o
 {
     struct btz_str rest = btz_str_sub(options->target, strlen("http://"), MAX_TARGET);
     struct btz_str host;
+    struct btz_str port;
 
     if (!btz_str_starts(options->target, BTZ_STR("http://"))) {
         return btz_err_set(err, BTZ_EUSAGE,
@@ -165,9 +178,14 @@ static int make_url(struct btz_arena *arena, const struct btz_gateway_options *o
                            "this machine");
     }
     (void)btz_str_cut(&rest, '/', &host);
-    if (!is_loopback(host)) {
+    if (!is_loopback(host, &port)) {
         return btz_err_set(err, BTZ_EUSAGE,
                            "the gateway's URL must have the host 127.0.0.1, localhost or [::1]");
+    }
+    if (!has_good_port(port)) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "the gateway's URL must have a port from 1 to 65535, got \"%.*s\"",
+                           BTZ_FMT(btz_str_sub(port, 1, 32)));
     }
     for (size_t i = 0; i < rest.len; i++) {
         if (rest.ptr[i] <= ' ' || rest.ptr[i] == 127) {

@@ -114,6 +114,38 @@ test('errors name what was expected, on stderr, with exit 2', async () => {
   assert.equal((await bartizan('report')).code, 2, 'no run yet');
 });
 
+test('no text from outside steers the terminal through an error message or a note', async () => {
+  const study = path.join(folder, 'steers.yaml');
+  writeFileSync(study, '"na\\e[31mme": x\n"\\u009b\\u202e": y\n');
+  const broken = path.join(folder, 'broken.yaml');
+  writeFileSync(broken, 'name: least\nhost_profile: "\\e]0;title\\a\\x7f\\u2066"\n');
+  const cases = [
+    ['run', 'quick', '-m', 'ref:floor', '--defence', 'a\x1b[31m'],
+    ['run', 'quick', '-m', 'ref:floor', '--defence', 'proxy:http://127.0.0.1:\x1b[31m/x'],
+    ['run', 'quick', '-m', 'ref:floor', '--attack', '\u009b31m\u202e\u2069'],
+    ['run', 'quick', '-m', 'nobody\x1b]0;x\x07:m'],
+    ['run', study, '-m', 'ref:floor'],
+    ['run', broken, '-m', 'ref:floor'],
+    ['run', path.join(folder, 'no\x1b[2Jwhere.yaml'), '-m', 'ref:floor'],
+    ['show', 'x\x07'],
+    ['report', 'x\r\x7f\u0085'],
+    ['l\x1b[1mist'],
+    ['list', 'tools', '--\x1b[1m'],
+  ];
+  for (const args of cases) {
+    const done = await bartizan(...args);
+    const what = JSON.stringify([args, done.err]);
+    assert.equal(done.code, 2, what);
+    assert.match(done.err, /^bartizan: /, what);
+    assert.doesNotMatch(done.err, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/u, what);
+    assert.match(done.err, /\ufffd/, `${what} shows that something stood there`);
+  }
+  const named = path.join(folder, 'sto\x1b[31mre.db');
+  const done = await run('bartizan', ['--store', named, 'report']);
+  assert.equal(done.code, 2, done.err);
+  assert.ok(done.err.includes('sto\ufffd[31mre.db'), JSON.stringify(done.err));
+});
+
 test('a closed standard output is an error of every command that prints', async () => {
   for (const words of ['run quick -m ref:floor --attack tool-poisoning', 'selftest', 'list servers', '--version']) {
     const done = await new Promise((resolve) => {

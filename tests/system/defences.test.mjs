@@ -128,10 +128,23 @@ test('what cannot be is refused before anything is run', async () => {
     [['--defence', 'input:model', '--guard-model', 'ref:reader'], /reference agent/],
     [['--defence', 'input:model', '--guard-model', 'nonsense'], /nonsense/],
     [['--defence', 'none+closed'], /there is no defence/],
+    ...['99999', '0', '65536', '-1', '', 'x', '80@gateway.example', '999999999999999999999'].map((port) =>
+      [['--defence', `proxy:http://127.0.0.1:${port}/x`, '--in-flight', '1', '--defence-listen', '127.0.0.1:8750'], /port from 1 to 65535/]),
   ]) {
     const done = await bartizan('refused.db', 'run', 'quick', '-m', 'ref:null', ...args);
     assert.equal(done.code, 2, args.join(' '));
     assert.match(done.err, words);
+  }
+});
+
+test('a model under test does not guard itself, however its place is written', async () => {
+  const place = new URL(stub.url);
+  const other = `http://${place.hostname === 'localhost' ? '127.0.0.1' : 'localhost'}:${place.port}${place.pathname}`;
+  for (const same of [`openai:guard@${stub.url}`, `openai:guard@${stub.url}/`, `openai:guard@${other}`, `openai:maker/Guard@${stub.url}`,
+    'openai:guard@http://127.0.0.1:9/v1']) {
+    const done = await bartizan('itself.db', 'run', 'quick', '-m', same, '--defence', 'input:model', ...guard());
+    assert.equal(done.code, 2, `${same}: ${done.err}`);
+    assert.match(done.err, /cannot guard itself/, same);
   }
 });
 

@@ -47,6 +47,27 @@ static void labels_are_read(void **state)
     assert_true(labels[2].trial == 7 && !labels[2].success && labels[2].line == 2);
 }
 
+static void a_byte_order_mark_is_skipped(void **state)
+{
+    struct btz_judge_label *labels = NULL;
+    size_t count = 0;
+    size_t unlabelled = 0;
+    struct btz_err err;
+
+    (void)state;
+    assert_int_equal(
+        btz_judge_labels_read(arena, BTZ_STR("\xef\xbb\xbftrial,success,labeller\r\n7,no,anna\r\n"),
+                              BTZ_STR("r1"), &labels, &count, &unlabelled, &err),
+        BTZ_OK);
+    assert_int_equal(count, 1);
+    assert_true(labels[0].trial == 7 && !labels[0].success && labels[0].line == 2);
+    assert_true(btz_str_is(labels[0].labeller, "anna"));
+    assert_int_equal(
+        btz_judge_labels_read(arena, BTZ_STR("\xef\xbb\xbf\xef\xbb\xbftrial,success,labeller\n"),
+                              BTZ_STR("r1"), &labels, &count, &unlabelled, &err),
+        BTZ_EINVAL);
+}
+
 static void wrong_tables_name_the_line(void **state)
 {
     static const struct {
@@ -114,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(labels_are_read),
+        cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(wrong_tables_name_the_line),
         cmocka_unit_test(fields_survive_a_round_trip),
     };

@@ -280,12 +280,31 @@ static void of_a_twin(void **state)
     make_done(&made);
 }
 
+static void of_foreign_names(void **state)
+{
+    static const struct make_variant v[] = {
+        {"m\x1b[31m", "st", "a\x01\x1b]0;x\x07", "v\xc2\x9b", "V", "S", "+", "+", "+"}};
+    struct made made;
+
+    (void)state;
+    make_run(&made, v, 1, make_card);
+    for (int markdown = 0; markdown < 2; markdown++) {
+        struct btz_str text = story(&made, NULL, markdown == 1);
+
+        for (size_t i = 0; i < text.len; i++) {
+            assert_true((unsigned char)text.ptr[i] >= ' ' || text.ptr[i] == '\n');
+        }
+        assert_int_equal(btz_str_find(text, BTZ_STR("\xc2\x9b")), -1);
+        assert_true(btz_str_find(text, BTZ_STR("m\xef\xbf\xbd[31m")) > 0);
+    }
+    make_done(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole),
-        cmocka_unit_test(without_packs),
-        cmocka_unit_test(nothing_happened),
+        cmocka_unit_test(of_foreign_names), cmocka_unit_test(whole),
+        cmocka_unit_test(without_packs),    cmocka_unit_test(nothing_happened),
         cmocka_unit_test(of_a_twin),
     };
 

@@ -645,6 +645,25 @@ static void tokens_beyond_all_bounds(void **state)
 
 /* ---- CSV ---- */
 
+static void foreign_names_in_csv(void **state)
+{
+    static const struct make_variant v[] = {{"m\x1b[31m\r", "st", "a\x07\nb\xc2\x9b", "v1", "V",
+                                             "S", "+", "+", "+", .host_profile = "p\xe2\x80\xae"}};
+    struct made made;
+    struct btz_buf out;
+
+    (void)state;
+    make_run(&made, v, 1, make_card);
+    btz_buf_init(&out, 65536);
+    btz_report_csv(report_of(&made), &out);
+    assert_true(btz_str_find(btz_buf_view(&out), BTZ_STR(",m\xef\xbf\xbd[31m\xef\xbf\xbd,react,")) >
+                0);
+    assert_true(btz_str_find(btz_buf_view(&out), BTZ_STR(",p\xef\xbf\xbd,st,\"a\xef\xbf\xbd\n"
+                                                         "b\xef\xbf\xbd\",V,")) > 0);
+    btz_buf_fini(&out);
+    make_done(&made);
+}
+
 static void in_csv(void **state)
 {
     struct made made;
@@ -676,6 +695,7 @@ int main(void)
         cmocka_unit_test(paper_needs_one_judge),
         cmocka_unit_test(tokens),
         cmocka_unit_test(tokens_from_caches),
+        cmocka_unit_test(foreign_names_in_csv),
         cmocka_unit_test(in_csv),
         cmocka_unit_test(tokens_beyond_all_bounds),
     };

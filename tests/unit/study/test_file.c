@@ -38,6 +38,21 @@ static struct btz_study_file parse(const char *text)
     return file;
 }
 
+static void a_byte_order_mark_is_skipped(void **state)
+{
+    struct btz_study_file file = parse("\xef\xbb\xbfname: least\r\nseed: 7\r\n");
+    struct btz_err err;
+
+    (void)state;
+    assert_text(file.name, "least");
+    assert_true(file.seed == 7);
+    assert_text(file.text, "name: least\r\nseed: 7\r\n");
+    MAKE_OK(btz_study_parse(arena, lab, BTZ_STR("\xef\xbb\xbf{\"name\":\"least\"}"), "a.json",
+                            &file, &err),
+            &err);
+    assert_text(file.name, "least");
+}
+
 static void absent_keys_have_defaults(void **state)
 {
     struct btz_study_file file = parse("name: least\n");
@@ -369,6 +384,7 @@ static void files_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(absent_keys_have_defaults),
         cmocka_unit_test(every_key_is_read),
         cmocka_unit_test(json_is_taken_too),
