@@ -579,7 +579,8 @@ static void hostile_names(void **state)
     assert_true(btz_json_is(btz_json_getz(json_of(&made), "provenance"), BTZ_JSON_NULL));
     btz_buf_init(&out, 1024 * 1024);
     btz_report_csv(report_of(&made), &out);
-    has(btz_buf_view(&out), ",\"openai:x,\"\"y\"\"\n\x1b[2J@http://127.0.0.1:1/v1\",react,");
+    has(btz_buf_view(&out),
+        ",\"openai:x,\"\"y\"\"\n\xef\xbf\xbd[2J@http://127.0.0.1:1/v1\",react,");
     btz_buf_fini(&out);
     make_done(&made);
 }
