@@ -323,6 +323,8 @@ static void tell_calls(struct story *s)
             what = BTZ_STR("makes a call that cannot be used");
         } else if (is_event(s, i, BTZ_STORE_MODEL, "answer")) {
             what = BTZ_STR("answers the user");
+        } else if (c->acted && c->act_event == (int64_t)i) {
+            what = BTZ_STR("replies to what a server asks");
         }
         if (what.len) {
             pen_item(pen,
