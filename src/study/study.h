@@ -74,8 +74,8 @@ int btz_study_resume(const struct btz_study_options *options, const struct btz_s
 void btz_study_free(struct btz_study *study); /* NULL is allowed; what runs is given up */
 
 /* Works for up to about `timeout_us`. BTZ_STEP_WAIT: call again. BTZ_STEP_DONE: every cell has a
- * trial, the run is ended. Errors of the store end the study, and so does a guard model that is gone
- * (BTZ_EMISSING; the run can go on later). */
+ * trial, the run is ended. Errors of the store end the study, and so does a guard model that is
+ * gone (BTZ_EMISSING; the run can go on later). */
 int btz_study_poll(struct btz_study *study, int64_t timeout_us,
                    struct btz_err *err) BTZ_WARN_UNUSED;
 

@@ -74,8 +74,7 @@ static void test_handshake_waits(void **state)
 /* Calls that were under way with the old value go again by themselves. */
 static void test_stale_ones_go_again(void **state)
 {
-    struct btz_mcp_http_session *s =
-        modern_session(OPTIONS(.hold_unauthorized = true));
+    struct btz_mcp_http_session *s = modern_session(OPTIONS(.hold_unauthorized = true));
     struct btz_mcp_http_exchange exchange;
     struct btz_mcp_http_challenge challenge;
     uint64_t one;

@@ -36,8 +36,10 @@ static const char *const packs[] = {NULL};
     "{\"kind\":\"register\",\"id\":2,\"server\":\"addon-x\",\"tool\":\"optimize_cache\","          \
     "\"approved\":\"" approved "\"}"
 #define SUM                                                                                        \
-    "{\"kind\":\"call\",\"id\":4,\"server\":\"calc-utils\",\"tool\":\"hash_text\",\"args\":{\"text\":\"{token}\"}}," \
-    "{\"kind\":\"result\",\"id\":5,\"call\":4,\"server\":\"calc-utils\",\"tool\":\"hash_text\",\"is_error\":false"
+    "{\"kind\":\"call\",\"id\":4,\"server\":\"calc-utils\",\"tool\":\"hash_text\",\"args\":{"      \
+    "\"text\":\"{token}\"}},"                                                                      \
+    "{\"kind\":\"result\",\"id\":5,\"call\":4,\"server\":\"calc-utils\",\"tool\":\"hash_text\","   \
+    "\"is_error\":false"
 #define RAN SUNK("addon-x", "addon.calls", "{\"tool\":\"optimize_cache\",\"args\":{}}")
 
 /* `{name}` in trajectory and journal is a marker. */
