@@ -256,15 +256,6 @@ int btz_drive_guard_ask(struct btz_drive_guard *guard, const void *asker, void *
     return BTZ_OK;
 }
 
-static enum btz_answer_status status_of(enum btz_llm_status status)
-{
-    return status == BTZ_LLM_OK          ? BTZ_ANSWER_OK
-           : status == BTZ_LLM_REJECTED  ? BTZ_ANSWER_REJECTED
-           : status == BTZ_LLM_TIMEOUT   ? BTZ_ANSWER_TIMEOUT
-           : status == BTZ_LLM_CANCELLED ? BTZ_ANSWER_CANCELLED
-                                         : BTZ_ANSWER_FAILED;
-}
-
 static void note_failure(struct btz_drive_guard *guard, const struct btz_answer *answer)
 {
     if (answer->status == BTZ_ANSWER_OK || answer->status == BTZ_ANSWER_REJECTED) {
@@ -286,7 +277,7 @@ struct btz_str btz_drive_guard_down(const struct btz_drive_guard *guard)
 static void take_in(struct btz_drive_guard *guard, const struct btz_drive_model_answer *got)
 {
     struct entry *entry = (struct entry *)(uintptr_t)got->id;
-    struct btz_answer answer = {.status = status_of(got->status),
+    struct btz_answer answer = {.status = drive_status(got->status),
                                 .now_us = btz_clock_mono_us(),
                                 .took_us = got->total_us,
                                 .bytes = got->status == BTZ_LLM_OK ? got->bytes : got->text};

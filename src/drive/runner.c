@@ -229,7 +229,7 @@ static struct flight *take_flying(struct btz_runner *runner, uint64_t ask, const
     return NULL;
 }
 
-static enum btz_answer_status status_of(enum btz_llm_status status)
+enum btz_answer_status drive_status(enum btz_llm_status status)
 {
     switch (status) {
     case BTZ_LLM_OK:
@@ -256,7 +256,7 @@ static bool move_one(struct btz_runner *runner)
     if (runner->guard && btz_drive_guard_next(runner->guard, runner, &tag, &answer)) {
         flight = take_flying(runner, 0, tag);
     } else if (runner->client && btz_drive_model_client_next(runner->client, &got)) {
-        answer = (struct btz_answer){.status = status_of(got.status),
+        answer = (struct btz_answer){.status = drive_status(got.status),
                                      .took_us = got.total_us,
                                      .attempts = (int)got.attempts,
                                      .bytes = got.status == BTZ_LLM_OK ? got.bytes : got.text};

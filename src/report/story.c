@@ -324,7 +324,8 @@ static void tell_calls(struct story *s)
         } else if (is_event(s, i, BTZ_STORE_MODEL, "answer")) {
             what = BTZ_STR("answers the user");
         } else if (c->acted && c->act_event == (int64_t)i) {
-            what = BTZ_STR("replies to what a server asks");
+            what = btz_arena_printf(pen->arena, "does what is recorded as %.*s",
+                                    BTZ_FMT(pen_code(pen, e->kind)));
         }
         if (what.len) {
             pen_item(pen,

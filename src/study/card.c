@@ -15,8 +15,8 @@ static struct btz_json *texts(struct btz_arena *arena, const struct btz_str *lis
     return out;
 }
 
-static void set_hash(struct btz_arena *arena, struct btz_json *object, const char *key,
-                     struct btz_hash hash)
+void card_set_hash(struct btz_arena *arena, struct btz_json *object, const char *key,
+                   struct btz_hash hash)
 {
     char hex[65];
 
@@ -140,9 +140,9 @@ struct btz_str card_write(struct btz_study *study)
     if (o->text.len) {
         btz_json_set_str(arena, card, "study_text", o->text);
     }
-    set_hash(arena, card, "binary_hash", o->binary);
-    set_hash(arena, card, "pack_hash", btz_lab_pack_hash(o->lab));
-    set_hash(arena, card, "prompt_hash", btz_trial_prompt_hash());
+    card_set_hash(arena, card, "binary_hash", o->binary);
+    card_set_hash(arena, card, "pack_hash", btz_lab_pack_hash(o->lab));
+    card_set_hash(arena, card, "prompt_hash", btz_trial_prompt_hash());
     btz_json_set_str(arena, card, "host_profile", o->host_profile);
     btz_json_set_strz(arena, card, "carrier", btz_carrier_name(o->carrier));
     set_axes(study, card);
@@ -178,7 +178,7 @@ static const struct btz_str *read_texts(struct btz_study *study, const struct bt
     return out;
 }
 
-static bool same_hash(const struct btz_json *card, const char *key, struct btz_hash hash)
+bool card_same_hash(const struct btz_json *card, const char *key, struct btz_hash hash)
 {
     char hex[65];
 
@@ -326,14 +326,14 @@ int card_read(struct btz_study *study, struct btz_str text, const struct btz_jso
     if (rc != BTZ_OK) {
         return rc;
     }
-    if (!same_hash(card, "pack_hash", btz_lab_pack_hash(o->lab)) ||
-        !same_hash(card, "prompt_hash", btz_trial_prompt_hash())) {
+    if (!card_same_hash(card, "pack_hash", btz_lab_pack_hash(o->lab)) ||
+        !card_same_hash(card, "prompt_hash", btz_trial_prompt_hash())) {
         return btz_err_set(
             err, BTZ_EDENIED,
             "the packs or prompts of this program are not those of the run: its cells would "
             "not be comparable; start a new run");
     }
-    if (!same_hash(card, "binary_hash", o->binary)) {
+    if (!card_same_hash(card, "binary_hash", o->binary)) {
         return btz_err_set(
             err, BTZ_EDENIED,
             "this program is not the one that began the run, and its card could not say "

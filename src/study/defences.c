@@ -178,42 +178,28 @@ void defences_close(struct btz_study *study)
     btz_guard_rules_free(study->rules);
 }
 
-static void set_hash(struct btz_arena *arena, struct btz_json *object, const char *key,
-                     struct btz_hash hash)
-{
-    char hex[65];
-
-    btz_json_set_strz(arena, object, key, btz_hash_hex(&hash, hex));
-}
-
 struct btz_json *defences_card(struct btz_study *study)
 {
     struct btz_arena *arena = study->arena;
     struct btz_json *card = btz_json_new_object(arena);
 
     if (study->rules) {
-        set_hash(arena, card, "rules_hash", btz_guard_rules_hash(study->rules));
+        card_set_hash(arena, card, "rules_hash", btz_guard_rules_hash(study->rules));
     }
     if (study->guard) {
-        set_hash(arena, card, "prompt_hash", btz_guard_prompts_hash());
+        card_set_hash(arena, card, "prompt_hash", btz_guard_prompts_hash());
         btz_json_setz(arena, card, "model", card_of_model(arena, study->options.guard));
     }
     return btz_json_count(card) ? card : NULL;
-}
-
-static bool same(const struct btz_json *card, const char *key, struct btz_hash hash)
-{
-    char hex[65];
-
-    return btz_str_is(btz_json_str(btz_json_getz(card, key)), btz_hash_hex(&hash, hex));
 }
 
 int defences_check(const struct btz_study *study, const struct btz_json *card, struct btz_err *err)
 {
     const struct btz_json *guard = btz_json_getz(card, "guard");
 
-    if ((study->rules && !same(guard, "rules_hash", btz_guard_rules_hash(study->rules))) ||
-        (study->guard && !same(guard, "prompt_hash", btz_guard_prompts_hash()))) {
+    if ((study->rules &&
+         !card_same_hash(guard, "rules_hash", btz_guard_rules_hash(study->rules))) ||
+        (study->guard && !card_same_hash(guard, "prompt_hash", btz_guard_prompts_hash()))) {
         return btz_err_set(err, BTZ_EDENIED,
                            "the guard's rules or prompts of this program are not those of the run: "
                            "its cells would not be comparable; start a new run");

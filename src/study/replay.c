@@ -4,7 +4,7 @@
 
 #include "guard/guard.h"
 #include "study/keep.h"
-#include "study/study.h"
+#include "study/study_int.h"
 #include "trial/trial.h"
 
 struct btz_replay {
@@ -21,13 +21,6 @@ struct btz_replay {
     struct btz_guard_scanner *scanner;
 };
 
-static bool same_hash(const struct btz_json *card, const char *key, struct btz_hash hash)
-{
-    char hex[65];
-
-    return btz_str_is(btz_json_str(btz_json_getz(card, key)), btz_hash_hex(&hash, hex));
-}
-
 static int read_card(struct btz_replay *replay, struct btz_err *err)
 {
     struct btz_str text;
@@ -40,8 +33,8 @@ static int read_card(struct btz_replay *replay, struct btz_err *err)
     if (rc != BTZ_OK) {
         return rc;
     }
-    if (!same_hash(replay->card, "pack_hash", btz_lab_pack_hash(replay->lab)) ||
-        !same_hash(replay->card, "prompt_hash", btz_trial_prompt_hash())) {
+    if (!card_same_hash(replay->card, "pack_hash", btz_lab_pack_hash(replay->lab)) ||
+        !card_same_hash(replay->card, "prompt_hash", btz_trial_prompt_hash())) {
         return btz_err_set(err, BTZ_EDENIED,
                            "the packs or prompts of this program are not those of the run; replay "
                            "it with the program and the --pack folders that made it");
@@ -139,8 +132,8 @@ static int defence_of(struct btz_replay *replay, struct btz_str name, struct btz
         }
         replay->scanner = btz_guard_scanner_new(replay->rules);
     }
-    if (!same_hash(btz_json_getz(replay->card, "guard"), "rules_hash",
-                   btz_guard_rules_hash(replay->rules))) {
+    if (!card_same_hash(btz_json_getz(replay->card, "guard"), "rules_hash",
+                        btz_guard_rules_hash(replay->rules))) {
         return btz_err_set(err, BTZ_EDENIED,
                            "the guard's rules of this program are not those of the run; replay it "
                            "with the program that made it");

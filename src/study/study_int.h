@@ -90,6 +90,10 @@ struct btz_json *defences_card(struct btz_study *study);
 int defences_check(const struct btz_study *study, const struct btz_json *card, struct btz_err *err);
 
 /* card.c */
+/* A hash in a card, as hexadecimal digits; whether it is this one. */
+void card_set_hash(struct btz_arena *arena, struct btz_json *object, const char *key,
+                   struct btz_hash hash);
+bool card_same_hash(const struct btz_json *card, const char *key, struct btz_hash hash);
 struct btz_json *card_of_model(struct btz_arena *arena, const struct btz_study_model *m);
 struct btz_str card_write(struct btz_study *study);
 int card_read(struct btz_study *study, struct btz_str text, const struct btz_json **out,

@@ -162,7 +162,6 @@ static void observe_tools(struct btz_trial *trial, size_t index, const struct co
         const struct btz_json *tool = btz_json_at(sent, t);
         struct btz_str name = btz_json_str(btz_json_getz(tool, "name"));
         const struct btz_json *got = conn->gate ? gate_shown(conn, name) : tool;
-
         struct btz_str raw = BTZ_STR_NONE;
         struct btz_str shown = BTZ_STR_NONE;
 
