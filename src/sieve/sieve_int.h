@@ -11,7 +11,9 @@ struct fields {
     struct btz_err *err;
 };
 
-/* Refuses members that are not in `names` (ends with NULL) and names that are missing. */
+/* Refuses members that are not in `names` (ends with NULL). */
+int btz_sieve_fields_known(const struct fields *f, const char *const *names) BTZ_WARN_UNUSED;
+/* The same, and names that are missing. */
 int btz_sieve_fields_check(const struct fields *f, const char *const *names) BTZ_WARN_UNUSED;
 
 /* BTZ_EINVAL with "PATH/NAME: message". */
