@@ -9,6 +9,7 @@
  * one in cmd/sieve.h. */
 static const struct btz_command *const parts[] = {
     &btz_sieve_harvest_command,
+    &btz_sieve_import_command,
     &btz_sieve_poison_command,
     &btz_sieve_freeze_command,
     NULL,

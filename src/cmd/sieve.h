@@ -4,8 +4,8 @@
 
 #include "cmd/cmd.h"
 
-extern const struct btz_command btz_sieve_harvest_command, btz_sieve_poison_command,
-    btz_sieve_freeze_command;
+extern const struct btz_command btz_sieve_harvest_command, btz_sieve_import_command,
+    btz_sieve_poison_command, btz_sieve_freeze_command;
 
 /* Today, YYYY-MM-DD (UTC). */
 struct btz_str btz_cmd_sieve_today(struct btz_arena *arena);
