@@ -78,6 +78,21 @@ static bool find_parameter(struct attempt *a, const struct tool *tool,
     return false;
 }
 
+/* A name has no blanks: an operand that has some would not stand in it as it is. */
+static bool can_be_hidden(const struct attempt *a, const struct btz_sieve_operand *operand)
+{
+    for (size_t i = 0; i < a->family->attack.count; i++) {
+        const struct btz_sieve_part *part = &a->family->attack.items[i];
+
+        if (part->place == BTZ_SIEVE_IN_PARAMETER_NAME &&
+            btz_str_find(part->text, BTZ_STR("{operand}")) >= 0 &&
+            btz_str_find(operand->text, BTZ_STR(" ")) >= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Operands of the risk in an order by seed, fallbacks last. */
 static struct ranked *operands_of(const struct attempt *a, size_t *count)
 {
@@ -86,7 +101,7 @@ static struct ranked *operands_of(const struct attempt *a, size_t *count)
 
     *count = 0;
     for (size_t i = 0; i < family->operand_count; i++) {
-        if (family->operands[i].risk == a->risk) {
+        if (family->operands[i].risk == a->risk && can_be_hidden(a, &family->operands[i])) {
             out[(*count)++] = (struct ranked){
                 i, poison_draw(a->poison, "operand", a->host->id, family->operands[i].text)};
         }
