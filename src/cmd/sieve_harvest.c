@@ -1,7 +1,6 @@
 /* sieve harvest: collects the definitions of real servers. */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -303,6 +302,21 @@ static int print(struct work *w, struct btz_err *err)
 
 /* ---- The run ---- */
 
+/* A relative path is meant from here, not from the private folder. */
+static void find_program(struct work *w, struct btz_sieve_target *target)
+{
+    char path[PATH_MAX];
+    const char **argv;
+
+    if (target->argv && target->argv[0][0] != '/' && strchr(target->argv[0], '/') &&
+        realpath(target->argv[0], path)) {
+        argv = btz_arena_array(w->context->arena, target->word_count + 1, sizeof(*argv));
+        memcpy(argv, target->argv, target->word_count * sizeof(*argv));
+        argv[0] = btz_arena_dup(w->context->arena, btz_str_of(path)).ptr;
+        target->argv = argv;
+    }
+}
+
 static int start(struct work *w, const char *folder, struct btz_drive_harvest **out,
                  struct btz_err *err)
 {
@@ -324,6 +338,7 @@ static int start(struct work *w, const char *folder, struct btz_drive_harvest **
                               "private folder, but can reach the network and this user's files");
     }
     for (size_t i = 0; i < w->count; i++) {
+        find_program(w, &w->targets[i]);
         targets[i] = (struct btz_harvest_target){w->targets[i].label, w->targets[i].argv,
                                                  w->targets[i].url, w->targets[i].env};
     }
