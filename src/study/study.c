@@ -240,6 +240,9 @@ int btz_study_resume(const struct btz_study_options *options, const struct btz_s
         rc = defences_check(study, card, err);
     }
     if (rc == BTZ_OK) {
+        rc = defences_remember(study, err);
+    }
+    if (rc == BTZ_OK) {
         rc = btz_store_run_attach(options->store, run->no, err);
     }
     if (rc != BTZ_OK) {

@@ -119,6 +119,26 @@ test('a guard model that is gone stops the run, which goes on once it is back', 
   assert.equal(JSON.parse(rest.out).rows.filter((r) => r.attack).every((r) => r.not_run === 0), true);
 });
 
+test('a resumed run asks the guard model nothing that its finished trials were told', async () => {
+  const study = ['run', 'quick', '-m', 'ref:reader', '--surface', 'st', '--defence', 'context:model', '--in-flight', '1', '--request-timeout', '2', ...guard()];
+  const answers = 40;
+  stub.reset();
+  stub.control({ queue: Array(answers).fill(verdict(false)), default: { do: 'drop' } });
+  assert.equal((await bartizan('told.db', ...study)).code, 3);
+  const words = (requests) => requests.map((r) => JSON.stringify(r.body.messages));
+  const told = words(stub.requests()).slice(0, answers);
+  assert.equal(new Set(told).size, answers, 'equal questions are asked once');
+  stub.reset();
+  stub.control({ default: verdict(false) });
+  const rest = await bartizan('told.db', 'run', '--resume', 'last', '--json', '--quiet');
+  assert.equal(rest.code, 0, rest.err);
+  // One trial was under way, and what it had been told went with it.
+  const again = words(stub.requests()).filter((w) => told.includes(w));
+  const most = await rows('told.db', `SELECT max(n) AS n FROM (SELECT count(*) AS n FROM exchange WHERE role = 'guard' GROUP BY trial)`);
+  assert.ok(again.length <= most[0].n && most[0].n < answers, `${again.length} asked again, ${most[0].n} in a trial`);
+  assert.equal((await bartizan('told.db', 'replay', 'last')).code, 0);
+});
+
 test('what cannot be is refused before anything is run', async () => {
   for (const [args, words] of [
     [['--defence', 'gate'], /there is no defence "gate"/],
