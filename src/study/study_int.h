@@ -59,6 +59,7 @@ struct btz_study {
     int64_t run;
     char run_id[BTZ_STORE_ID_SIZE];
     struct btz_study_status status;
+    int64_t end_us; /* of the work; 0 = none */
     bool ended;
 };
 

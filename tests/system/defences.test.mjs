@@ -1,6 +1,6 @@
 // Defences in trials: by the program's rules, and by a guard model behind HTTP that answers well, badly or not at all.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -137,6 +137,25 @@ test('a resumed run asks the guard model nothing that its finished trials were t
   const most = await rows('told.db', `SELECT max(n) AS n FROM (SELECT count(*) AS n FROM exchange WHERE role = 'guard' GROUP BY trial)`);
   assert.ok(again.length <= most[0].n && most[0].n < answers, `${again.length} asked again, ${most[0].n} in a trial`);
   assert.equal((await bartizan('told.db', 'replay', 'last')).code, 0);
+});
+
+test('a study file names the guard model; the command line overrides it', async () => {
+  const file = path.join(folder, 'guarded.yaml');
+  const write = (model) => writeFileSync(file, `name: guarded\nattacks: [indirect-prompt-injection]\nvariants: [v1]\ndefence: input:model\nguard_model: ${model}\n`);
+  stub.reset();
+  stub.control({ default: verdict(false) });
+  write(`openai:guard@${stub.url}`);
+  const done = await bartizan('file.db', 'run', file, '-m', 'ref:reader', '--json', '--quiet');
+  assert.equal(done.code, 0, done.err);
+  assert.ok(stub.requests().length > 0 && stub.requests().every((r) => r.body.model === 'guard'));
+  const asked = stub.requests().length;
+  const other = await bartizan('file.db', 'run', file, '-m', 'ref:reader', '--quiet', '--guard-model', `openai:other@${stub.url}`);
+  assert.equal(other.code, 0, other.err);
+  assert.ok(stub.requests().slice(asked).every((r) => r.body.model === 'other'));
+  write('nonsense');
+  const refused = await bartizan('file.db', 'run', file, '-m', 'ref:reader');
+  assert.equal(refused.code, 2);
+  assert.match(refused.err, /guarded\.yaml:5.*nonsense/s);
 });
 
 test('what cannot be is refused before anything is run', async () => {
