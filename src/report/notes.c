@@ -53,6 +53,28 @@ static void add_seen(struct tally *sum, const struct tally *t)
     sum->outcome[BTZ_STORE_UNFINISHED] += t->outcome[BTZ_STORE_UNFINISHED];
 }
 
+struct btz_str note_scanner(struct btz_arena *arena, const struct subject *subject)
+{
+    int64_t scans = 0;
+    int64_t failed = 0;
+    const char *caution;
+
+    for (size_t i = 0; i < subject->row_count; i++) {
+        for (const struct variant *v = subject->rows[i]->first; v; v = v->next) {
+            for (int arm = 0; arm < ARMS; arm++) {
+                scans += v->arm[arm].guarding.scans;
+                failed += v->arm[arm].guarding.failed;
+            }
+        }
+    }
+    caution = scans && failed == scans ? ": it judged nothing, so nothing here measures the defence"
+              : failed * 20 > scans    ? ": over 5%, contrasts with these figures are unreliable"
+                                       : "";
+    return scans ? btz_arena_printf(arena, "failed on %.*s of the texts%s",
+                                    BTZ_FMT(share(arena, failed, scans)), caution)
+                 : BTZ_STR_NONE;
+}
+
 void print_subject_notes(const struct btz_report *report, const struct subject *subject,
                          const struct btz_term *term, struct btz_buf *out)
 {
@@ -82,6 +104,9 @@ void print_subject_notes(const struct btz_report *report, const struct subject *
     lines_field(out, term, "unfinished",
                 share(report->arena, all.outcome[BTZ_STORE_UNFINISHED], all.trials));
     lines_field(out, term, "malformed", share(report->arena, all.malformed, all.trials));
+    if (note_scanner(report->arena, subject).len) {
+        lines_field(out, term, "scanner", note_scanner(report->arena, subject));
+    }
     note_twins(report->arena, &subject->competence[subject->competence_count - 1].sum[ARM_CLEAN],
                &subject->competence[subject->competence_count - 1].sum[ARM_BENIGN], term, out);
 }

@@ -95,6 +95,8 @@ for (const [name, way] of [
     assert.equal(by['context:model+closed'].outcomes.susceptible, 0, 'it fails closed');
     const closed = await counts(store, 'context:model+closed');
     assert.equal(closed.blocked, closed.failed);
+    const page = (await bartizan(store, 'report', 'last')).out.replaceAll(/\s+/g, ' ');
+    assert.match(page, /scanner failed on (\d+) of \1 \(100\.0%\) of the texts: it judged nothing/);
     const replay = await bartizan(store, 'replay', 'last', '--json');
     assert.equal(replay.code, 0, replay.err + replay.out);
   });
