@@ -96,7 +96,8 @@ test('real packages, lab servers and a URL are listed; what fails says why', asy
       { label: 'broken', command: ['sh', '-c', 'echo "no key given" >&2; exit 3'] },
       { label: 'missing', command: ['btz-there-is-no-such-program'] }];
     writeFileSync(at('servers.json'), JSON.stringify({ env: { DUMMY: '1' }, servers }));
-    const done = await sieve(1, 'harvest', at('servers.json'), '--out', at('harvest.jsonl'), '--yes', '--json', '--timeout', '20', '--jobs', '4');
+    const done = await sieve(1, 'harvest', at('servers.json'), '--out', at('harvest.jsonl'), '--yes', '--json', '--timeout', '20', '--jobs', '4',
+      '--memory', '50000000'); // a lab server of a build with AddressSanitizer reserves 15 TiB
     const report = JSON.parse(done.out);
     valid('sieve-harvest', report);
     const rows = Object.fromEntries(report.servers.map((row) => [row.label, row]));
