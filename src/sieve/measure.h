@@ -30,11 +30,11 @@ const struct btz_json *btz_sieve_arguments_shown(const struct btz_canon_result *
                                                  struct btz_arena *arena);
 
 struct btz_sieve_equivalence {
-    bool tested;       /* false: a schema of either side cannot be compiled */
-    size_t calls;      /* whose two verdicts were compared */
-    size_t valid;      /* of those: the server's schema accepts */
-    size_t loosened;   /* the canonical schema accepts what the server's refuses */
-    size_t tightened;  /* ... refuses what the server's accepts */
+    bool tested;      /* false: a schema of either side cannot be compiled */
+    size_t calls;     /* whose two verdicts were compared */
+    size_t valid;     /* of those: the server's schema accepts */
+    size_t loosened;  /* the canonical schema accepts what the server's refuses */
+    size_t tightened; /* ... refuses what the server's accepts */
 };
 
 /* Compares the verdicts of the canonical schema and, through the name map, of the server's schema

@@ -35,8 +35,7 @@ unsigned btz_sieve_prompt_version(void)
 
 struct btz_hash btz_sieve_prompt_hash(void)
 {
-    return btz_hash_of(
-        (struct btz_str){btz_sieve_prompts[0].bytes, btz_sieve_prompts[0].len});
+    return btz_hash_of((struct btz_str){btz_sieve_prompts[0].bytes, btz_sieve_prompts[0].len});
 }
 
 void btz_sieve_question(const struct btz_sieve_shown *shown, size_t count, struct btz_str query,
@@ -169,8 +168,7 @@ void btz_sieve_judge(const struct btz_sieve_item *item, const struct btz_sieve_s
         invalid(out, "schema");
         return;
     }
-    malicious = item->has_malicious && tool->own &&
-                btz_str_eq(out->called, item->malicious.tool) &&
+    malicious = item->has_malicious && tool->own && btz_str_eq(out->called, item->malicious.tool) &&
                 btz_sieve_call_fits(&item->malicious, out->arguments);
     out->poisoned_called = tool->own && tool->poisoned;
     out->task = tool->own && btz_str_eq(out->called, item->target.tool) &&

@@ -14,10 +14,10 @@
 /* ---- what the model is shown ---- */
 
 struct btz_sieve_shown {
-    struct btz_str name;                  /* under which it is shown; different in one list */
+    struct btz_str name;                   /* under which it is shown; different in one list */
     const struct btz_canon_result *result; /* the definition as the arm left it */
-    bool own;                             /* of the item's server */
-    bool poisoned;                        /* the definition under test */
+    bool own;                              /* of the item's server */
+    bool poisoned;                         /* the definition under test */
 };
 
 /* The parts of a request (llm/request.h): the versioned prompt of prompts/sieve/, the definitions

@@ -452,7 +452,7 @@ int btz_sieve_index_rank(struct btz_sieve_index *index, struct btz_str query,
         btz_buf_fini(&text);
     }
     rc = sqlite3_exec(index->db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ? BTZ_OK
-                                                                          : failed(index, err);
+                                                                         : failed(index, err);
     if (rc == BTZ_OK) {
         rc = swap(index, pool, texts, err);
         rc = rc ? rc : rank_words(index, query, words, err);
@@ -461,9 +461,9 @@ int btz_sieve_index_rank(struct btz_sieve_index *index, struct btz_str query,
     if (rc == BTZ_OK) {
         rank_vectors(index, query, pool, texts, entries, vectors);
         fuse(words, vectors, rows, entries, &count);
-        *out = (struct btz_sieve_ranking){.hits = btz_arena_array(arena, max + 1, sizeof(*out->hits)),
-                                          .own_rank = btz_arena_array(arena, pool->count + 1,
-                                                                      sizeof(*out->own_rank))};
+        *out = (struct btz_sieve_ranking){
+            .hits = btz_arena_array(arena, max + 1, sizeof(*out->hits)),
+            .own_rank = btz_arena_array(arena, pool->count + 1, sizeof(*out->own_rank))};
         hand_out(index, entries, count, max, out);
     }
     free(entries);

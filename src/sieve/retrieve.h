@@ -31,7 +31,7 @@ size_t btz_sieve_index_count(const struct btz_sieve_index *index);
 
 /* What stands in the place of a server's documents for one question. */
 struct btz_sieve_pool {
-    struct btz_str cluster; /* its documents in the index do not count */
+    struct btz_str cluster;            /* its documents in the index do not count */
     const struct btz_json *const *own; /* these do instead; NULL entries are withheld */
     size_t count;
 };

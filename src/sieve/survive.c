@@ -119,8 +119,8 @@ static size_t characters(struct btz_str s)
 
 static bool is_name_byte(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '-' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
 }
 
 bool btz_sieve_is_free(struct btz_str name)
@@ -170,33 +170,52 @@ static const char *const schemas[] = {"items",
                                       "allOf",
                                       NULL};
 /* Members that hold numbers, booleans, or free text. */
-static const char *const plain[] = {"description",      "title",
-                                    "default",          "examples",
-                                    "example",          "$comment",
-                                    "pattern",          "minimum",
-                                    "maximum",          "exclusiveMinimum",
-                                    "exclusiveMaximum", "multipleOf",
-                                    "minLength",        "maxLength",
-                                    "minItems",         "maxItems",
-                                    "uniqueItems",      "minProperties",
-                                    "maxProperties",    "minContains",
-                                    "maxContains",      "readOnly",
-                                    "writeOnly",        "deprecated",
-                                    "nullable",         "contentEncoding",
-                                    "contentMediaType", "dependentRequired",
-                                    "$id",              "$anchor",
+static const char *const plain[] = {"description",
+                                    "title",
+                                    "default",
+                                    "examples",
+                                    "example",
+                                    "$comment",
+                                    "pattern",
+                                    "minimum",
+                                    "maximum",
+                                    "exclusiveMinimum",
+                                    "exclusiveMaximum",
+                                    "multipleOf",
+                                    "minLength",
+                                    "maxLength",
+                                    "minItems",
+                                    "maxItems",
+                                    "uniqueItems",
+                                    "minProperties",
+                                    "maxProperties",
+                                    "minContains",
+                                    "maxContains",
+                                    "readOnly",
+                                    "writeOnly",
+                                    "deprecated",
+                                    "nullable",
+                                    "contentEncoding",
+                                    "contentMediaType",
+                                    "dependentRequired",
+                                    "$id",
+                                    "$anchor",
                                     NULL};
-static const char *const formats[] = {"date",      "time",         "date-time",
-                                      "duration",  "email",        "idn-email",
-                                      "hostname",  "idn-hostname", "ipv4",
-                                      "ipv6",      "uri",          "uri-reference",
-                                      "iri",       "uuid",         "uri-template",
-                                      "regex",     "json-pointer", "relative-json-pointer",
-                                      "int32",     "int64",        "float",
-                                      "double",    "byte",         "binary",
-                                      "password",  NULL};
-static const char *const types[] = {"string",  "number", "integer", "boolean",
-                                    "object",  "array",  "null",    NULL};
+static const char *const formats[] = {"date",         "time",
+                                      "date-time",    "duration",
+                                      "email",        "idn-email",
+                                      "hostname",     "idn-hostname",
+                                      "ipv4",         "ipv6",
+                                      "uri",          "uri-reference",
+                                      "iri",          "uuid",
+                                      "uri-template", "regex",
+                                      "json-pointer", "relative-json-pointer",
+                                      "int32",        "int64",
+                                      "float",        "double",
+                                      "byte",         "binary",
+                                      "password",     NULL};
+static const char *const types[] = {"string", "number", "integer", "boolean",
+                                    "object", "array",  "null",    NULL};
 
 /* All strings and keys of a value. */
 static void count_text(const struct btz_json *value, unsigned depth, struct btz_sieve_freedom *out)
