@@ -1,0 +1,321 @@
+/* The sieve's report for people. */
+#include <math.h>
+
+#include "report/sieve_int.h"
+
+enum { COLUMNS_MAX = 24 };
+
+struct sieve_spent sieve_spent_of(const struct btz_sieve_report *report, struct btz_str model)
+{
+    struct sieve_spent spent = {0};
+
+    for (size_t i = 0; i < report->answers.count; i++) {
+        const struct sieve_row *row = &report->answers.rows[i];
+
+        if (btz_str_eq(report->subjects[row->subject].model, model)) {
+            bool known = row->tokens_in >= 0 && row->tokens_out >= 0;
+
+            spent.answers++;
+            spent.known += known;
+            spent.in += known ? row->tokens_in : 0;
+            spent.out += known ? row->tokens_out : 0;
+        }
+    }
+    return spent;
+}
+
+struct paper {
+    const struct btz_sieve_report *report;
+    const struct btz_term *term;
+    struct btz_buf *out;
+    struct btz_arena *arena;
+};
+
+/* ---- figures of a table: arms down, measures across ---- */
+
+static bool is_of(const struct sieve_figure *f, const char *table,
+                  const struct sieve_subject *subject, struct btz_str index)
+{
+    return strcmp(f->table, table) == 0 &&
+           (subject ? btz_str_eq(f->model, subject->model) &&
+                          btz_str_eq(f->retrieval, subject->retrieval) &&
+                          btz_str_eq(f->index, subject->index)
+                    : f->model.len == 0 && (index.ptr == NULL || btz_str_eq(f->index, index)));
+}
+
+static struct btz_str column_title(const struct paper *p, const struct sieve_figure *f)
+{
+    return btz_arena_printf(p->arena, "%.*s / %s", BTZ_FMT(f->measure), f->over);
+}
+
+static struct btz_str cell(const struct paper *p, const struct sieve_figure *f)
+{
+    if (!f->is_share) {
+        return btz_arena_printf(p->arena, "%.*f", f->value < 10 ? 2 : 0, f->value);
+    }
+    if (f->seeds) {
+        return btz_arena_printf(p->arena, "%.*s (%.1f-%.1f, %lld seeds)",
+                                BTZ_FMT(text_percent(p->arena, f->value)), 100 * f->least,
+                                100 * f->most, (long long)f->seeds);
+    }
+    return btz_arena_printf(p->arena, "%.*s %.*s %.4g/%lld",
+                            BTZ_FMT(text_percent(p->arena, f->value)),
+                            BTZ_FMT(text_interval(p->arena, f->interval)), f->k, (long long)f->n);
+}
+
+/* Different column titles of the table, in the order of the figures. */
+static size_t columns_of(const struct paper *p, const char *table,
+                         const struct sieve_subject *subject, struct btz_str index,
+                         struct btz_str *titles)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < p->report->figure_count; i++) {
+        const struct sieve_figure *f = &p->report->figures[i];
+        bool known = false;
+        struct btz_str title;
+
+        if (!is_of(f, table, subject, index)) {
+            continue;
+        }
+        title = column_title(p, f);
+        for (size_t c = 0; c < count; c++) {
+            known |= btz_str_eq(titles[c], title);
+        }
+        if (!known && count < COLUMNS_MAX) {
+            titles[count++] = title;
+        }
+    }
+    return count;
+}
+
+static void print_table(const struct paper *p, const char *table,
+                        const struct sieve_subject *subject, struct btz_str index,
+                        struct btz_str heading)
+{
+    struct btz_str titles[COLUMNS_MAX];
+    struct grid_column columns[COLUMNS_MAX + 1] = {{"arm", BTZ_ALIGN_LEFT, false, NULL}};
+    struct btz_str arm = BTZ_STR_NONE;
+    size_t count = columns_of(p, table, subject, index, titles);
+    struct btz_str row[COLUMNS_MAX];
+    struct grid *grid;
+    bool begun = false;
+
+    if (count == 0) {
+        return;
+    }
+    for (size_t c = 0; c < count; c++) {
+        columns[c + 1] =
+            (struct grid_column){btz_arena_cstr(p->arena, titles[c]), BTZ_ALIGN_RIGHT, false, NULL};
+    }
+    grid = grid_new(p->arena, columns, count + 1);
+    for (size_t i = 0; i <= p->report->figure_count; i++) {
+        const struct sieve_figure *f = i < p->report->figure_count ? &p->report->figures[i] : NULL;
+
+        if (f && !is_of(f, table, subject, index)) {
+            continue;
+        }
+        if (begun && (!f || !btz_str_eq(f->arm, arm))) {
+            grid_cell(grid, BTZ_COLOUR_NONE, arm);
+            for (size_t c = 0; c < count; c++) {
+                grid_cell(grid, BTZ_COLOUR_NONE, row[c]);
+            }
+        }
+        if (f && (!begun || !btz_str_eq(f->arm, arm))) {
+            arm = f->arm;
+            begun = true;
+            for (size_t c = 0; c < count; c++) {
+                row[c] = BTZ_STR("");
+            }
+        }
+        for (size_t c = 0; f && c < count; c++) {
+            if (btz_str_eq(titles[c], column_title(p, f))) {
+                row[c] = cell(p, f);
+            }
+        }
+    }
+    grid_print(grid, heading, p->term, p->out);
+}
+
+/* ---- a list of measures: rules of the guard ---- */
+
+static void print_guard(const struct paper *p)
+{
+    static const struct grid_column columns[] = {
+        {"rule", BTZ_ALIGN_LEFT, false, NULL},
+        {"real definitions in which it finds something", BTZ_ALIGN_RIGHT, false, NULL},
+        {"one-sided 95% limit", BTZ_ALIGN_RIGHT, false, NULL}};
+    struct grid *grid = grid_new(p->arena, columns, 3);
+
+    for (size_t i = 0; i < p->report->figure_count; i++) {
+        const struct sieve_figure *f = &p->report->figures[i];
+
+        if (strcmp(f->table, "guard") == 0) {
+            grid_cell(grid, BTZ_COLOUR_NONE,
+                      btz_str_is(f->measure, "blocked") ? BTZ_STR("all rules: blocked")
+                                                        : f->measure);
+            grid_cell(grid, BTZ_COLOUR_NONE, cell(p, f));
+            grid_cell(grid, BTZ_COLOUR_NONE, text_percent(p->arena, sieve_upper_limit(f)));
+        }
+    }
+    grid_print(grid, BTZ_STR("Rules of the guard on real definitions (false positives)"), p->term,
+               p->out);
+}
+
+/* ---- tests ---- */
+
+static void print_contrasts(const struct paper *p, const struct sieve_subject *subject)
+{
+    static const struct grid_column columns[] = {
+        {"arm", BTZ_ALIGN_LEFT, false, NULL},        {"pairs", BTZ_ALIGN_RIGHT, false, NULL},
+        {"none only", BTZ_ALIGN_RIGHT, false, NULL}, {"arm only", BTZ_ALIGN_RIGHT, false, NULL},
+        {"points", BTZ_ALIGN_RIGHT, false, NULL},    {"95% interval", BTZ_ALIGN_RIGHT, false, NULL},
+        {"p", BTZ_ALIGN_RIGHT, false, NULL},         {"adjusted p", BTZ_ALIGN_RIGHT, false, NULL}};
+    struct grid *grid = grid_new(p->arena, columns, 8);
+
+    for (size_t i = 0; i < p->report->contrast_count; i++) {
+        const struct sieve_contrast *c = &p->report->contrasts[i];
+        struct btz_interval interval = {c->paired.interval.status, -c->paired.interval.hi,
+                                        -c->paired.interval.lo};
+
+        if (!btz_str_eq(c->model, subject->model) ||
+            !btz_str_eq(c->retrieval, subject->retrieval) ||
+            !btz_str_eq(c->index, subject->index)) {
+            continue;
+        }
+        grid_cell(grid, BTZ_COLOUR_NONE, c->arm);
+        grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)c->paired.pairs);
+        grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)c->table.first_only);
+        grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)c->table.second_only);
+        grid_cell(grid, BTZ_COLOUR_NONE, text_points(p->arena, -c->paired.difference));
+        grid_cell(grid, BTZ_COLOUR_NONE, text_points_interval(p->arena, interval));
+        grid_cell(grid, BTZ_COLOUR_NONE, text_p(p->arena, c->paired.p_exact));
+        grid_cell(grid, BTZ_COLOUR_NONE, text_p(p->arena, c->adjusted));
+    }
+    grid_print(grid,
+               BTZ_STR("Success against none (exact McNemar test over items, Holm over arms)"),
+               p->term, p->out);
+}
+
+static void print_goals(const struct paper *p)
+{
+    static const struct grid_column columns[] = {
+        {"goal", BTZ_ALIGN_LEFT, false, NULL},   {"target", BTZ_ALIGN_RIGHT, false, NULL},
+        {"value", BTZ_ALIGN_RIGHT, false, NULL}, {"95% limit", BTZ_ALIGN_RIGHT, false, NULL},
+        {"n", BTZ_ALIGN_RIGHT, false, NULL},     {"state", BTZ_ALIGN_LEFT, false, NULL},
+        {"about", BTZ_ALIGN_LEFT, false, NULL}};
+    static const char *const states[] = {"met", "not shown", "not met", "no data"};
+    struct grid *grid = grid_new(p->arena, columns, 7);
+
+    for (size_t i = 0; i < p->report->goal_count; i++) {
+        const struct sieve_goal *g = &p->report->goals[i];
+        bool difference = g->target < 0;
+
+        grid_cell(grid, BTZ_COLOUR_NONE, btz_str_of(g->name));
+        grid_printf(grid, BTZ_COLOUR_NONE, "%s %.1f%s", difference ? ">=" : "<=", 100 * g->target,
+                    difference ? " points" : "%");
+        grid_cell(grid, BTZ_COLOUR_NONE,
+                  difference ? text_points(p->arena, g->value) : text_percent(p->arena, g->value));
+        grid_cell(grid, BTZ_COLOUR_NONE,
+                  difference ? text_points(p->arena, g->limit) : text_percent(p->arena, g->limit));
+        grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)g->n);
+        grid_cell(grid, g->state == BTZ_GOAL_MET ? BTZ_COLOUR_GREEN : BTZ_COLOUR_YELLOW,
+                  btz_str_of(states[g->state]));
+        grid_cell(grid, BTZ_COLOUR_NONE,
+                  g->model.len ? btz_arena_printf(p->arena, "%.*s: %.*s", BTZ_FMT(g->model),
+                                                  BTZ_FMT(g->about))
+                               : g->about);
+    }
+    grid_print(grid, BTZ_STR("Goals (met only if the one-sided 95% limit meets them)"), p->term,
+               p->out);
+}
+
+/* ---- subjects ---- */
+
+static void print_subject(const struct paper *p, const struct sieve_subject *s)
+{
+    const struct sieve_figure *f =
+        sieve_figure_find(p->report, "utility", s, "none", "completion", "twins");
+    bool competent = f && f->value >= SIEVE_COMPETENT;
+    struct btz_str name =
+        btz_arena_printf(p->arena, "%.*s, retrieval %.*s%s%.*s", BTZ_FMT(s->model),
+                         BTZ_FMT(s->retrieval), btz_str_is(s->index, "-") ? "" : ", index ",
+                         BTZ_FMT(btz_str_is(s->index, "-") ? BTZ_STR("") : s->index));
+
+    (void)btz_buf_add_byte(p->out, '\n');
+    lines_text(p->out, p->term, 0, BTZ_COLOUR_BOLD, name);
+    lines_field(p->out, p->term, "competence",
+                f ? btz_arena_printf(p->arena, "%.*s of clean twins completed without any arm%s",
+                                     BTZ_FMT(cell(p, f)),
+                                     competent ? "" : " - NOT COMPETENT: rates not interpretable")
+                  : BTZ_STR("unknown: no clean twin was asked without any arm"));
+    print_table(p, "composition", s, BTZ_STR_NONE, BTZ_STR("Outcomes of attacks"));
+    print_table(p, "harm", s, BTZ_STR_NONE, BTZ_STR("Harm, over all, valid and operable attacks"));
+    print_table(p, "utility", s, BTZ_STR_NONE, BTZ_STR("Usefulness"));
+    print_contrasts(p, s);
+}
+
+static void print_cost(const struct paper *p)
+{
+    for (size_t i = 0; i < p->report->cost_count; i++) {
+        struct sieve_spent spent = sieve_spent_of(p->report, p->report->cost[i].model);
+
+        lines_field(p->out, p->term, "cost",
+                    btz_arena_printf(p->arena,
+                                     "%.*s: %lld answers from %lld requests, %lld tokens in and "
+                                     "%lld out (of %lld answers that told), %.*s",
+                                     BTZ_FMT(p->report->cost[i].model), (long long)spent.answers,
+                                     (long long)p->report->cost[i].replies, (long long)spent.in,
+                                     (long long)spent.out, (long long)spent.known,
+                                     BTZ_FMT(text_seconds(p->arena, p->report->cost[i].took_us))));
+    }
+}
+
+static void print_run(const struct paper *p)
+{
+    const struct btz_json *items = btz_json_getz(p->report->card, "items");
+    int64_t counts[3] = {0, 0, 0};
+
+    (void)btz_json_int64(btz_json_getz(items, "attack"), &counts[0]);
+    (void)btz_json_int64(btz_json_getz(items, "twin"), &counts[1]);
+    (void)btz_json_int64(btz_json_getz(items, "negative"), &counts[2]);
+    lines_text(p->out, p->term, 0, BTZ_COLOUR_BOLD,
+               btz_arena_printf(p->arena, "Sieve %.*s %s%s", BTZ_FMT(p->report->run.kind),
+                                p->report->run.id,
+                                p->report->run.done ? "" : " (not finished: resume it)"));
+    lines_field(p->out, p->term, "items",
+                btz_arena_printf(
+                    p->arena, "%lld attacks, %lld twins, %lld negatives from %zu servers of %.*s",
+                    (long long)counts[0], (long long)counts[1], (long long)counts[2],
+                    p->report->clusters.count,
+                    BTZ_FMT(btz_json_str(btz_json_getz(items, "path")))));
+    lines_field(p->out, p->term, "intervals",
+                BTZ_STR("Wilson, 95%, with the number of items divided by the design effect of "
+                        "their servers; random-delete: mean and range over its seeds"));
+    print_cost(p);
+}
+
+void btz_sieve_report_print(const struct btz_sieve_report *report, const struct btz_term *term,
+                            struct btz_buf *out)
+{
+    const struct paper p = {report, term, out, report->arena};
+
+    print_run(&p);
+    for (size_t s = 0; s < report->subject_count; s++) {
+        print_subject(&p, &report->subjects[s]);
+    }
+    print_table(&p, "survival", NULL, BTZ_STR_NONE,
+                BTZ_STR("Survival of payloads: all operands are still in what a model sees"));
+    print_table(&p, "adaptive", NULL, BTZ_STR_NONE,
+                BTZ_STR("Adaptive attacks: payload survives, by attempts"));
+    print_table(&p, "adaptive-model", NULL, BTZ_STR_NONE,
+                BTZ_STR("Adaptive attacks: payload survives and the model acts, by attempts"));
+    print_table(&p, "retrieval", NULL, BTZ_STR("raw"), BTZ_STR("Retrieval, raw index"));
+    print_table(&p, "retrieval", NULL, BTZ_STR("arm"), BTZ_STR("Retrieval, the arm's own index"));
+    print_table(&p, "room", NULL, BTZ_STR_NONE, BTZ_STR("Room left to an author, a definition"));
+    print_table(&p, "definitions", NULL, BTZ_STR_NONE, BTZ_STR("Cost in real definitions"));
+    print_table(&p, "facts", NULL, BTZ_STR_NONE, BTZ_STR("Labelled facts that are kept"));
+    print_table(&p, "rewriting", NULL, BTZ_STR_NONE, BTZ_STR("Rewriting by a model"));
+    print_guard(&p);
+    print_goals(&p);
+}
