@@ -9,6 +9,8 @@
  * one in cmd/sieve.h. */
 static const struct btz_command *const parts[] = {
     &btz_sieve_freeze_command,
+    &btz_sieve_run_command,
+    &btz_sieve_report_command,
     NULL,
 };
 

@@ -1,6 +1,7 @@
 /* sieve run: arms in which a model rewrites definitions. Each definition is asked about once; a
  * refusal or a malformed reply withholds it. */
 #include "cmd/sieve_run.h"
+#include "llm/reply.h"
 #include "llm/request.h"
 
 enum { REWRITE_TOKENS = 2048, DEFINITION_MAX = 4 * 1024 * 1024 };
