@@ -43,9 +43,17 @@ static bool is_of(const struct sieve_figure *f, const char *table,
                     : f->model.len == 0 && (index.ptr == NULL || btz_str_eq(f->index, index)));
 }
 
-static struct btz_str column_title(const struct paper *p, const struct sieve_figure *f)
+/* What stands across: the measures of one denominator, or the denominators of one measure. */
+enum across { MEASURES, DENOMINATORS };
+
+static struct btz_str across_of(const struct sieve_figure *f, enum across across)
 {
-    return btz_arena_printf(p->arena, "%.*s / %s", BTZ_FMT(f->measure), f->over);
+    return across == MEASURES ? f->measure : btz_str_of(f->over);
+}
+
+static struct btz_str group_of(const struct sieve_figure *f, enum across across)
+{
+    return across == MEASURES ? btz_str_of(f->over) : f->measure;
 }
 
 static struct btz_str cell(const struct paper *p, const struct sieve_figure *f)
@@ -54,87 +62,146 @@ static struct btz_str cell(const struct paper *p, const struct sieve_figure *f)
         return btz_arena_printf(p->arena, "%.*f", f->value < 10 ? 2 : 0, f->value);
     }
     if (f->seeds) {
-        return btz_arena_printf(p->arena, "%.*s (%.1f-%.1f, %lld seeds)",
+        return btz_arena_printf(p->arena, "%.*s (%.1f-%.1f)",
                                 BTZ_FMT(text_percent(p->arena, f->value)), 100 * f->least,
-                                100 * f->most, (long long)f->seeds);
+                                100 * f->most);
     }
-    return btz_arena_printf(p->arena, "%.*s %.*s %.4g/%lld",
-                            BTZ_FMT(text_percent(p->arena, f->value)),
-                            BTZ_FMT(text_interval(p->arena, f->interval)), f->k, (long long)f->n);
+    return btz_arena_printf(p->arena, "%.*s %.*s", BTZ_FMT(text_percent(p->arena, f->value)),
+                            BTZ_FMT(text_interval(p->arena, f->interval)));
 }
 
-/* Different column titles of the table, in the order of the figures. */
-static size_t columns_of(const struct paper *p, const char *table,
-                         const struct sieve_subject *subject, struct btz_str index,
-                         struct btz_str *titles)
+/* The figures of one printed table. */
+struct selection {
+    const char *table;
+    const struct sieve_subject *subject;
+    struct btz_str index; /* NULL: any */
+    enum across across;
+    struct btz_str group;
+};
+
+static bool selects(const struct selection *s, const struct sieve_figure *f)
+{
+    return is_of(f, s->table, s->subject, s->index) && btz_str_eq(group_of(f, s->across), s->group);
+}
+
+/* Titles of the columns: what stands across, and n where it is the same for all arms. */
+static size_t columns_of(const struct paper *p, const struct selection *s, struct btz_str *names,
+                         struct grid_column *columns)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < p->report->figure_count; i++) {
         const struct sieve_figure *f = &p->report->figures[i];
         bool known = false;
-        struct btz_str title;
 
-        if (!is_of(f, table, subject, index)) {
-            continue;
+        for (size_t c = 0; selects(s, f) && c < count; c++) {
+            known |= btz_str_eq(names[c], across_of(f, s->across));
         }
-        title = column_title(p, f);
-        for (size_t c = 0; c < count; c++) {
-            known |= btz_str_eq(titles[c], title);
-        }
-        if (!known && count < COLUMNS_MAX) {
-            titles[count++] = title;
+        if (selects(s, f) && !known && count < COLUMNS_MAX) {
+            names[count] = across_of(f, s->across);
+            columns[++count] =
+                (struct grid_column){btz_arena_printf(p->arena, "%.*s (n=%lld)",
+                                                      BTZ_FMT(names[count - 1]), (long long)f->n)
+                                         .ptr,
+                                     BTZ_ALIGN_RIGHT, false, NULL};
         }
     }
     return count;
 }
 
-static void print_table(const struct paper *p, const char *table,
-                        const struct sieve_subject *subject, struct btz_str index,
-                        struct btz_str heading)
+static bool column_is_even(const struct paper *p, const struct selection *s, struct btz_str name)
 {
-    struct btz_str titles[COLUMNS_MAX];
-    struct grid_column columns[COLUMNS_MAX + 1] = {{"arm", BTZ_ALIGN_LEFT, false, NULL}};
-    struct btz_str arm = BTZ_STR_NONE;
-    size_t count = columns_of(p, table, subject, index, titles);
-    struct btz_str row[COLUMNS_MAX];
-    struct grid *grid;
-    bool begun = false;
+    int64_t n = -1;
 
-    if (count == 0) {
-        return;
+    for (size_t i = 0; i < p->report->figure_count; i++) {
+        const struct sieve_figure *f = &p->report->figures[i];
+
+        if (selects(s, f) && btz_str_eq(across_of(f, s->across), name) && !f->seeds) {
+            if (n >= 0 && f->n != n) {
+                return false;
+            }
+            n = f->n;
+        }
     }
+    return true;
+}
+
+static void add_line(struct grid *grid, struct btz_str arm, const struct btz_str *cells,
+                     size_t count)
+{
+    grid_cell(grid, BTZ_COLOUR_NONE, arm);
     for (size_t c = 0; c < count; c++) {
-        columns[c + 1] =
-            (struct grid_column){btz_arena_cstr(p->arena, titles[c]), BTZ_ALIGN_RIGHT, false, NULL};
+        grid_cell(grid, BTZ_COLOUR_NONE, cells[c]);
+    }
+}
+
+static void print_selection(const struct paper *p, const struct selection *s,
+                            struct btz_str heading)
+{
+    struct grid_column columns[COLUMNS_MAX + 1] = {{"arm", BTZ_ALIGN_LEFT, false, NULL}};
+    struct btz_str names[COLUMNS_MAX];
+    struct btz_str cells[COLUMNS_MAX];
+    bool even[COLUMNS_MAX];
+    struct btz_str arm = BTZ_STR_NONE;
+    size_t count = columns_of(p, s, names, columns);
+    struct grid *grid;
+
+    for (size_t c = 0; c < count; c++) {
+        even[c] = column_is_even(p, s, names[c]);
+        if (!even[c]) {
+            columns[c + 1].title = btz_arena_cstr(p->arena, names[c]);
+        }
     }
     grid = grid_new(p->arena, columns, count + 1);
-    for (size_t i = 0; i <= p->report->figure_count; i++) {
-        const struct sieve_figure *f = i < p->report->figure_count ? &p->report->figures[i] : NULL;
+    for (size_t i = 0; i < p->report->figure_count; i++) {
+        const struct sieve_figure *f = &p->report->figures[i];
 
-        if (f && !is_of(f, table, subject, index)) {
+        if (!selects(s, f)) {
             continue;
         }
-        if (begun && (!f || !btz_str_eq(f->arm, arm))) {
-            grid_cell(grid, BTZ_COLOUR_NONE, arm);
-            for (size_t c = 0; c < count; c++) {
-                grid_cell(grid, BTZ_COLOUR_NONE, row[c]);
+        if (!btz_str_eq(f->arm, arm)) {
+            if (arm.len) {
+                add_line(grid, arm, cells, count);
             }
-        }
-        if (f && (!begun || !btz_str_eq(f->arm, arm))) {
             arm = f->arm;
-            begun = true;
-            for (size_t c = 0; c < count; c++) {
-                row[c] = BTZ_STR("");
-            }
+            memset(cells, 0, sizeof(cells));
         }
-        for (size_t c = 0; f && c < count; c++) {
-            if (btz_str_eq(titles[c], column_title(p, f))) {
-                row[c] = cell(p, f);
+        for (size_t c = 0; c < count; c++) {
+            if (btz_str_eq(names[c], across_of(f, s->across))) {
+                cells[c] = even[c] ? cell(p, f)
+                                   : btz_arena_printf(p->arena, "%.*s n=%lld", BTZ_FMT(cell(p, f)),
+                                                      (long long)f->n);
             }
         }
     }
+    add_line(grid, arm, cells, count);
     grid_print(grid, heading, p->term, p->out);
+}
+
+/* One table for each group of figures, in their order. */
+static void print_table(const struct paper *p, const char *table,
+                        const struct sieve_subject *subject, struct btz_str index,
+                        enum across across, const char *heading)
+{
+    struct btz_str done[COLUMNS_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < p->report->figure_count; i++) {
+        const struct sieve_figure *f = &p->report->figures[i];
+        struct selection s = {table, subject, index, across, group_of(f, across)};
+        bool known = !is_of(f, table, subject, index);
+
+        for (size_t k = 0; k < count; k++) {
+            known |= btz_str_eq(done[k], s.group);
+        }
+        if (!known && count < COLUMNS_MAX) {
+            done[count++] = s.group;
+            print_selection(
+                p, &s,
+                btz_arena_printf(p->arena, across == MEASURES ? "%s (over %.*s)" : "%s: %.*s, over",
+                                 heading, BTZ_FMT(s.group)));
+        }
+    }
 }
 
 /* ---- a list of measures: rules of the guard ---- */
@@ -245,13 +312,14 @@ static void print_subject(const struct paper *p, const struct sieve_subject *s)
     (void)btz_buf_add_byte(p->out, '\n');
     lines_text(p->out, p->term, 0, BTZ_COLOUR_BOLD, name);
     lines_field(p->out, p->term, "competence",
-                f ? btz_arena_printf(p->arena, "%.*s of clean twins completed without any arm%s",
-                                     BTZ_FMT(cell(p, f)),
+                f ? btz_arena_printf(p->arena,
+                                     "%.*s of %lld clean twins completed without any arm%s",
+                                     BTZ_FMT(cell(p, f)), (long long)f->n,
                                      competent ? "" : " - NOT COMPETENT: rates not interpretable")
                   : BTZ_STR("unknown: no clean twin was asked without any arm"));
-    print_table(p, "composition", s, BTZ_STR_NONE, BTZ_STR("Outcomes of attacks"));
-    print_table(p, "harm", s, BTZ_STR_NONE, BTZ_STR("Harm, over all, valid and operable attacks"));
-    print_table(p, "utility", s, BTZ_STR_NONE, BTZ_STR("Usefulness"));
+    print_table(p, "composition", s, BTZ_STR_NONE, MEASURES, "Outcomes");
+    print_table(p, "harm", s, BTZ_STR_NONE, DENOMINATORS, "Harm");
+    print_table(p, "utility", s, BTZ_STR_NONE, DENOMINATORS, "Usefulness");
     print_contrasts(p, s);
 }
 
@@ -304,18 +372,20 @@ void btz_sieve_report_print(const struct btz_sieve_report *report, const struct 
     for (size_t s = 0; s < report->subject_count; s++) {
         print_subject(&p, &report->subjects[s]);
     }
-    print_table(&p, "survival", NULL, BTZ_STR_NONE,
-                BTZ_STR("Survival of payloads: all operands are still in what a model sees"));
-    print_table(&p, "adaptive", NULL, BTZ_STR_NONE,
-                BTZ_STR("Adaptive attacks: payload survives, by attempts"));
-    print_table(&p, "adaptive-model", NULL, BTZ_STR_NONE,
-                BTZ_STR("Adaptive attacks: payload survives and the model acts, by attempts"));
-    print_table(&p, "retrieval", NULL, BTZ_STR("raw"), BTZ_STR("Retrieval, raw index"));
-    print_table(&p, "retrieval", NULL, BTZ_STR("arm"), BTZ_STR("Retrieval, the arm's own index"));
-    print_table(&p, "room", NULL, BTZ_STR_NONE, BTZ_STR("Room left to an author, a definition"));
-    print_table(&p, "definitions", NULL, BTZ_STR_NONE, BTZ_STR("Cost in real definitions"));
-    print_table(&p, "facts", NULL, BTZ_STR_NONE, BTZ_STR("Labelled facts that are kept"));
-    print_table(&p, "rewriting", NULL, BTZ_STR_NONE, BTZ_STR("Rewriting by a model"));
+    print_table(&p, "survival", NULL, BTZ_STR_NONE, MEASURES,
+                "Payloads whose operands are all still shown");
+    print_table(&p, "adaptive", NULL, BTZ_STR_NONE, MEASURES,
+                "Adaptive attacks: the payload survives, by attempts");
+    print_table(&p, "adaptive-model", NULL, BTZ_STR_NONE, MEASURES,
+                "Adaptive attacks: it survives and the model acts, by attempts");
+    print_table(&p, "operators", NULL, BTZ_STR_NONE, MEASURES,
+                "Adaptive attacks: the payload survives, by operator");
+    print_table(&p, "retrieval", NULL, BTZ_STR("raw"), MEASURES, "Retrieval, raw index");
+    print_table(&p, "retrieval", NULL, BTZ_STR("arm"), MEASURES, "Retrieval, the arm's own index");
+    print_table(&p, "room", NULL, BTZ_STR_NONE, MEASURES, "Room left to an author, a definition");
+    print_table(&p, "definitions", NULL, BTZ_STR_NONE, MEASURES, "Cost in real definitions");
+    print_table(&p, "facts", NULL, BTZ_STR_NONE, MEASURES, "Labelled facts that are kept");
+    print_table(&p, "rewriting", NULL, BTZ_STR_NONE, MEASURES, "Rewriting by a model");
     print_guard(&p);
     print_goals(&p);
 }
