@@ -38,9 +38,9 @@ enum {
     WORD_PRECEDENCE = 1U << 26,
     WORD_INFLECTED = 1U << 27, /* -ed, -ing: no main verb */
     WORD_THIRD = 1U << 28,     /* -s of a verb: a statement about the tool */
-    WORD_TIME = 1U << 29,  /* before, after, once: an order of acts, in prose about a tool */
-    WORD_NOUN = 1U << 30,  /* a noun, whatever else it may be */
-    WORD_OWNER = 1U << 31, /* your, our: said as "the" */
+    WORD_TIME = 1U << 29,      /* before, after, once: an order of acts, in prose about a tool */
+    WORD_NOUN = 1U << 30,      /* a noun, whatever else it may be */
+    WORD_OWNER = 1U << 31,     /* your, our: said as "the" */
 };
 
 #define WORD_EFFECTS                                                                               \

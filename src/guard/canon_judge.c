@@ -342,7 +342,7 @@ static bool fits_role(const struct choice *c)
         return states_something(c) || (flags & WORD_NUMBERED) ||
                ((flags & WORD_THIRD) && (flags & WORD_EFFECTS));
     default:
-        return true;
+        return c->count >= 4 || !is_one_of(first, "if when while unless because");
     }
 }
 

@@ -294,6 +294,10 @@ static void classify(struct token *t)
         t->hash = canon_word_hash(t->ptr, t->len);
         t->flags = canon_word(t->ptr, t->len, t->hash);
         t->flags = t->flags ? t->flags : hyphened_flags(t->ptr, t->len);
+    } else if (letters && !digits && !other && !joints &&
+               (t->flags = canon_word(t->ptr, t->len, canon_word_hash(t->ptr, t->len)))) {
+        t->kind = TOKEN_WORD; /* GitHub */
+        t->hash = canon_word_hash(t->ptr, t->len);
     } else if (letters && !other && !joints) {
         t->kind = TOKEN_NAME;
         t->hash = canon_word_hash(t->ptr, t->len);
@@ -352,6 +356,26 @@ static void add(struct lexer *x, size_t begin, size_t end, enum token_kind kind)
     }
 }
 
+/* "limit (int): ...", a line about a parameter. */
+static bool begins_entry(struct btz_str s, size_t at)
+{
+    size_t most = at + 80 < s.len ? at + 80 : s.len;
+
+    while (at < most && ((kind_at(s, at) & (LETTER | DIGIT)) || s.ptr[at] == '_')) {
+        at++;
+    }
+    if (at < most && s.ptr[at] == ' ') {
+        at++;
+    }
+    if (at < most && s.ptr[at] == '(') {
+        while (at < most && s.ptr[at] != ')' && s.ptr[at] != '\n') {
+            at++;
+        }
+        at += at < most && s.ptr[at] == ')' ? 1 : 0;
+    }
+    return at < most && s.ptr[at] == ':';
+}
+
 /* White space from x->at on; true if it ends the sentence. */
 static bool take_space(struct lexer *x)
 {
@@ -373,7 +397,7 @@ static bool take_space(struct lexer *x)
         return false;
     }
     return lines > 1 || x->at == x->s.len || strchr(".:!?;", before) || strchr("-*#>|", next) ||
-           (kinds[(unsigned char)next] & UPPER) || (kinds[(unsigned char)next] & DIGIT);
+           (kinds[(unsigned char)next] & (UPPER | DIGIT)) || begins_entry(x->s, x->at);
 }
 
 /* Marks of a list, a heading or a quotation before a sentence. */

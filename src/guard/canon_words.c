@@ -22,7 +22,8 @@ static const struct list lists[] = {
      "these those which whose if whether not no any all each every some both either neither than "
      "but per via within without between among over under above below across through during "
      "against about around until since while where when there has have had was were may can will "
-     "e.g i.e etc vs so such only also same other more most less least few many much one two "
+     "n x y z k e.g i.e etc vs so such only also same other more most less least few many much one "
+     "two "
      "three four five ten own used their they them what how"},
     {WORD_OWNER | WORD_FUNCTION, PLAIN, "your our my"},
     {WORD_STATES, PLAIN,
