@@ -158,21 +158,19 @@ static const char *action_name(enum btz_canon_action action)
     return action == BTZ_CANON_KEPT ? "kept" : action == BTZ_CANON_CHANGED ? "changed" : "removed";
 }
 
+/* What stood there. A field that ends in # is the name of a member. */
 static struct btz_str source_of(const struct btz_json *tool, const struct btz_canon_span *s)
 {
-    const struct btz_json *value = btz_json_pointer(tool, s->field);
-    struct btz_str text = btz_json_str(value);
+    struct btz_str text = btz_json_str(btz_json_pointer(tool, s->field));
+    size_t at = s->field.len;
 
-    /* A span of an object is one of its own name. */
-    if (!btz_json_is(value, BTZ_JSON_STRING) || s->end > text.len) {
-        size_t at = s->field.len;
-
-        while (at && s->field.ptr[at - 1] != '/') {
-            at--;
-        }
-        return btz_str_sub(s->field, at, s->field.len);
+    if (text.len >= s->end) {
+        return btz_str_sub(text, s->begin, s->end - s->begin);
     }
-    return btz_str_sub(text, s->begin, s->end - s->begin);
+    while (at && s->field.ptr[at - 1] != '/') {
+        at--;
+    }
+    return btz_str_sub(s->field, at, s->field.len - at - 1);
 }
 
 static const struct btz_json *report_of(struct filter *f, size_t index)

@@ -118,8 +118,25 @@ void canon_span(struct work *w, size_t begin, size_t end, enum btz_canon_action 
         .text = btz_arena_dup(w->arena, text)};
 }
 
+void canon_key_span(struct work *w, struct btz_str key, enum btz_canon_action action,
+                    const char *rule, struct btz_str now)
+{
+    if (w->options->want_spans) {
+        put_path(w, '#');
+    }
+    canon_span(w, 0, key.len, action, rule, now);
+    w->path_len -= w->options->want_spans ? 1 : 0;
+}
+
+bool canon_holds_names(struct btz_str key)
+{
+    return btz_str_is(key, "properties") || btz_str_is(key, "$defs") ||
+           btz_str_is(key, "definitions") || btz_str_is(key, "patternProperties");
+}
+
+/* `names`: the keys of the object are the author's own words. */
 static void note_texts(struct work *w, const struct btz_json *value, enum btz_canon_action action,
-                       const char *rule, unsigned depth)
+                       const char *rule, bool names, unsigned depth)
 {
     struct btz_str text = btz_json_str(value);
 
@@ -132,31 +149,28 @@ static void note_texts(struct work *w, const struct btz_json *value, enum btz_ca
         return;
     }
     for (size_t i = 0; i < btz_json_count(value); i++) {
-        if (btz_json_is(value, BTZ_JSON_OBJECT)) {
-            struct btz_str key = btz_json_key_at(value, i);
-            size_t mark = canon_enter(w, key);
+        bool object = btz_json_is(value, BTZ_JSON_OBJECT);
+        struct btz_str key = object ? btz_json_key_at(value, i) : BTZ_STR_NONE;
+        size_t mark = object ? canon_enter(w, key) : canon_enter_at(w, i);
 
-            canon_span(w, 0, key.len, action, rule, action == BTZ_CANON_KEPT ? key : BTZ_STR_NONE);
-            note_texts(w, btz_json_value_at(value, i), action, rule, depth + 1);
-            canon_leave(w, mark);
-        } else {
-            size_t mark = canon_enter_at(w, i);
-
-            note_texts(w, btz_json_at(value, i), action, rule, depth + 1);
-            canon_leave(w, mark);
+        if (object && names) {
+            canon_key_span(w, key, action, rule, action == BTZ_CANON_KEPT ? key : BTZ_STR_NONE);
         }
+        note_texts(w, object ? btz_json_value_at(value, i) : btz_json_at(value, i), action, rule,
+                   action == BTZ_CANON_REMOVED || (object && canon_holds_names(key)), depth + 1);
+        canon_leave(w, mark);
     }
 }
 
 void canon_drop(struct work *w, const struct btz_json *value, const char *rule)
 {
-    note_texts(w, value, BTZ_CANON_REMOVED, rule, 0);
+    note_texts(w, value, BTZ_CANON_REMOVED, rule, true, 0);
 }
 
 void canon_keep(struct work *w, const struct btz_json *value, const char *rule)
 {
     if (w->options->want_spans) {
-        note_texts(w, value, BTZ_CANON_KEPT, rule, 0);
+        note_texts(w, value, BTZ_CANON_KEPT, rule, false, 0);
     }
 }
 
@@ -350,38 +364,49 @@ static int by_name(const void *a, const void *b)
         order = (int)!btz_str_eq((*x)->name, (*x)->given_name) -
                 (int)!btz_str_eq((*y)->name, (*y)->given_name);
     }
+    order = order ? order : btz_str_cmp((*x)->given_name, (*y)->given_name);
     return order ? order : *x < *y ? -1 : *x > *y;
 }
 
-/* The same name as the one before gets a suffix; true if there was one. */
+/* The name with the hash of the name it had; `again` tells those apart that had the same one. */
+static struct btz_str with_suffix(const struct btz_canon_result *r, unsigned round, size_t again,
+                                  struct btz_arena *arena)
+{
+    struct btz_str base = canon_tool_name(BTZ_CANON_CANON, r->given_name, arena);
+    size_t keep = CANON_TOOL_NAME_MAX - SUFFIX_DIGITS - 1;
+    struct btz_str cut = btz_str_sub(base, 0, keep);
+    struct btz_hasher *hasher = btz_hasher_new();
+    struct btz_hash hash;
+    char hex[65];
+
+    btz_hasher_add_part(hasher, r->given_name);
+    btz_hasher_add_part(hasher, btz_arena_printf(arena, "%u/%zu", round, again));
+    hash = btz_hasher_end(hasher);
+    btz_hasher_free(hasher);
+    cut = canon_name_is_plain(cut, CANON_TOOL_NAME_MAX) ? cut : BTZ_STR("tool");
+    return btz_arena_printf(arena, "%.*s_%.*s", BTZ_FMT(cut), SUFFIX_DIGITS,
+                            btz_hash_hex(&hash, hex));
+}
+
+/* Who has the same name as the one before gets a suffix; true if there was one. */
 static bool separate(struct btz_canon_result **order, size_t count, unsigned round,
                      struct btz_arena *arena)
 {
     bool any = false;
-    struct btz_str before = BTZ_STR_NONE;
+    struct btz_str name = BTZ_STR_NONE;
+    size_t again = 0;
 
     qsort(order, count, sizeof(struct btz_canon_result *), by_name);
     for (size_t i = 0; i < count; i++) {
-        struct btz_canon_result *r = order[i];
-        size_t keep = CANON_TOOL_NAME_MAX - SUFFIX_DIGITS - 1;
-        struct btz_str same = before;
+        bool same = i && btz_str_eq(order[i]->name, name);
 
-        before = r->name;
-        if (i && btz_str_eq(r->name, same)) {
-            struct btz_hasher *hasher = btz_hasher_new();
-            struct btz_hash hash;
-            char hex[65];
-
-            btz_hasher_add_part(hasher, r->given_name);
-            btz_hasher_add(hasher, btz_arena_printf(arena, "%u/%zu", round,
-                                                    round ? (size_t)(r - order[0]) : 0));
-            hash = btz_hasher_end(hasher);
-            btz_hasher_free(hasher);
-            r->name =
-                btz_arena_printf(arena, "%.*s_%.*s", (int)(r->name.len < keep ? r->name.len : keep),
-                                 r->name.ptr, SUFFIX_DIGITS, btz_hash_hex(&hash, hex));
-            any = true;
+        again = i && btz_str_eq(order[i]->given_name, order[i - 1]->given_name) ? again + 1 : 0;
+        if (!same) {
+            name = order[i]->name;
+            continue;
         }
+        order[i]->name = with_suffix(order[i], round, again, arena);
+        any = true;
     }
     return any;
 }

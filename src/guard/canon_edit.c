@@ -369,7 +369,7 @@ static bool is_text_key(struct btz_str key)
 }
 
 static const struct btz_json *walk(struct editor *e, const struct btz_json *value, bool text,
-                                   unsigned depth)
+                                   bool names, unsigned depth)
 {
     struct btz_json *out;
 
@@ -389,7 +389,7 @@ static const struct btz_json *walk(struct editor *e, const struct btz_json *valu
         for (size_t i = 0; i < btz_json_count(value); i++) {
             size_t mark = canon_enter_at(e->w, i);
 
-            btz_json_push(e->w->arena, out, walk(e, btz_json_at(value, i), text, depth + 1));
+            btz_json_push(e->w->arena, out, walk(e, btz_json_at(value, i), text, false, depth + 1));
             canon_leave(e->w, mark);
         }
         return out;
@@ -402,7 +402,11 @@ static const struct btz_json *walk(struct editor *e, const struct btz_json *valu
             /* A property may be called "title": its value is a schema. */
             bool below = is_text_key(key) && !btz_json_is(inner, BTZ_JSON_OBJECT);
 
-            btz_json_set(e->w->arena, out, key, walk(e, inner, below, depth + 1));
+            if (names) {
+                canon_key_span(e->w, key, BTZ_CANON_KEPT, "no-prose", key);
+            }
+            btz_json_set(e->w->arena, out, key,
+                         walk(e, inner, below, canon_holds_names(key), depth + 1));
             canon_leave(e->w, mark);
         }
         return out;
@@ -447,5 +451,5 @@ const struct btz_json *canon_edit(struct work *w, size_t bytes)
         e.bytes_left = count_texts(w->tool, false, 0);
         e.take_left = bytes < e.bytes_left ? bytes : e.bytes_left;
     }
-    return walk(&e, w->tool, false, 0);
+    return walk(&e, w->tool, false, false, 0);
 }

@@ -225,6 +225,11 @@ size_t canon_enter_at(struct work *w, size_t index);
 void canon_leave(struct work *w, size_t mark);
 void canon_span(struct work *w, size_t begin, size_t end, enum btz_canon_action action,
                 const char *rule, struct btz_str text);
+/* The name of the member that is entered: its field has a # behind it. */
+void canon_key_span(struct work *w, struct btz_str key, enum btz_canon_action action,
+                    const char *rule, struct btz_str now);
+/* Whether the keys of the object under this keyword are the author's own words. */
+bool canon_holds_names(struct btz_str key);
 /* Every text below `value`, keys of objects too, is removed; or stays as it is. */
 void canon_drop(struct work *w, const struct btz_json *value, const char *rule);
 void canon_keep(struct work *w, const struct btz_json *value, const char *rule);

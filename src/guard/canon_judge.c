@@ -504,6 +504,49 @@ static bool too_long(struct choice *c, size_t max)
     return true;
 }
 
+/* Chooses and writes; no more than once judged. */
+static size_t choose(struct choice *c, size_t from, size_t max, char *out)
+{
+    size_t len;
+
+    c->count = 0;
+    c->rule = not_a_statement;
+    take_tokens(c, from);
+    strip_end(c);
+    for (int i = 0; i < SALVAGES && c->count; i++) {
+        size_t bad = first_bad(c);
+
+        if (bad < c->count) {
+            cut_before(c, bad);
+        } else if (!too_long(c, max)) {
+            break;
+        }
+    }
+    if (c->count == 0 || first_bad(c) < c->count || written(c, c->count, NULL) + 1 > max) {
+        return 0;
+    }
+    if (!fits_role(c)) {
+        c->rule = not_a_statement;
+        return 0;
+    }
+    len = written(c, c->count, out);
+    out[len++] = '.';
+    return len;
+}
+
+/* Judged again, what was written comes out as it is. */
+static bool is_stable(const struct choice *c, size_t max, struct btz_str written_text)
+{
+    struct sentence s;
+    struct choice again = {.judge = c->judge, .s = &s, .role = c->role};
+    struct plain text = {written_text, NULL};
+    char out[CANON_MEANINGS_MAX + 1];
+
+    return max <= sizeof(out) && canon_sentence(&text, 0, &s) && s.end == written_text.len &&
+           !s.overlong && choose(&again, 0, max, out) == written_text.len &&
+           memcmp(out, written_text.ptr, written_text.len) == 0;
+}
+
 size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t from, enum role role,
                    size_t max, char *out, size_t *used, const char **rule)
 {
@@ -513,31 +556,22 @@ size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t f
     c.judge = judge;
     c.s = s;
     c.role = role;
-    c.count = 0;
-    c.rule = not_a_statement;
-    *used = from;
-    *rule = not_a_statement;
-    take_tokens(&c, from);
-    strip_end(&c);
-    for (int i = 0; i < SALVAGES && c.count; i++) {
-        size_t bad = first_bad(&c);
-
-        if (bad < c.count) {
-            cut_before(&c, bad);
-        } else if (!too_long(&c, max)) {
-            break;
-        }
-    }
+    len = choose(&c, from, max, out);
     *rule = c.rule;
-    if (c.count == 0 || first_bad(&c) < c.count || written(&c, c.count, NULL) + 1 > max) {
+    *used = from;
+    if (len == 0) {
         return 0;
     }
-    if (!fits_role(&c)) {
+    *used = (size_t)c.index[c.count - 1] + 1;
+    /* A whole sentence that is written byte for byte as it stood needs no second look. */
+    if (from == 0 && *used == s->count &&
+        len - 1 == s->tokens[s->count - 1].end - s->tokens[0].begin &&
+        memcmp(out + 1, s->tokens[0].ptr + 1, len - 2) == 0) {
+        return len;
+    }
+    if (!is_stable(&c, max, (struct btz_str){out, len})) {
         *rule = not_a_statement;
         return 0;
     }
-    len = written(&c, c.count, out);
-    out[len++] = '.';
-    *used = (size_t)c.index[c.count - 1] + 1;
     return len;
 }

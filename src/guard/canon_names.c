@@ -102,6 +102,7 @@ struct pieces {
     unsigned digits;  /* digits in all */
     unsigned banned;  /* words that end a sentence */
     unsigned private; /* sensitive words, and words of the conversation */
+    unsigned towards; /* to, into, at: a recipient may follow */
     unsigned longest;
 };
 
@@ -123,6 +124,7 @@ static struct pieces pieces_of(struct btz_str name)
         p.unknown += !flags && digits == 0 && piece.len > 3 ? 1 : 0;
         p.banned += flags & WORD_BANNED ? 1 : 0;
         p.private += flags & (WORD_SENSITIVE | WORD_SOFT) ? 1 : 0;
+        p.towards += flags & WORD_TOWARDS ? 1 : 0;
         p.longest = piece.len > p.longest ? (unsigned)piece.len : p.longest;
     }
     return p;

@@ -172,9 +172,15 @@ struct btz_str canon_property(struct work *w, struct btz_str given)
     }
     for (size_t i = 0; i < given.len && given.len <= CANON_NAME_MAX; i++) {
         char c = given.ptr[i];
-        bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                    c == '_' || c == '-';
 
+        if (strchr("@/\\:~", c) || (unsigned char)c >= 0x80) {
+            len = 0; /* an address, a path, another script: not even its letters */
+            break;
+        }
+        bool good;
+
+        good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-';
         if (good || (len && clean[len - 1] != '_')) {
             clean[len++] = (char)(good ? c : '_');
         }
@@ -534,9 +540,10 @@ static const struct btz_json *schemas_by_name(struct work *w, const struct btz_j
         const struct btz_json *value = btz_json_value_at(map, i);
         struct btz_str now = given;
         size_t mark = canon_enter(w, given);
+        bool same;
 
         if (kind == KEY_PATTERNS && !is_verbatim(w) && !canon_pattern_is_plain(given)) {
-            canon_span(w, 0, given.len, BTZ_CANON_REMOVED, "pattern-not-plain", BTZ_STR_NONE);
+            canon_key_span(w, given, BTZ_CANON_REMOVED, "pattern-not-plain", BTZ_STR_NONE);
             canon_drop(w, value, "pattern-not-plain");
             canon_leave(w, mark);
             continue;
@@ -544,7 +551,9 @@ static const struct btz_json *schemas_by_name(struct work *w, const struct btz_j
         if (kind != KEY_PATTERNS) {
             now = kind == KEY_DEFINITIONS ? definition_name(w, given) : canon_property(w, given);
         }
-        span_of(w, given, now, "name", "name-not-plain");
+        same = btz_str_eq(given, now);
+        canon_key_span(w, given, same ? BTZ_CANON_KEPT : BTZ_CANON_CHANGED,
+                       same ? "name" : "name-not-plain", now);
         if (kind == KEY_PROPERTIES && map == btz_json_getz(w->root, "properties")) {
             value = with_help(w, given, canon_schema(w, value, prose));
             canon_leave(w, mark);
@@ -628,7 +637,7 @@ static const struct btz_json *keyword_value(struct work *w, const struct btz_jso
 }
 
 /* Kinds whose own function has noted the texts of what it refused. */
-static bool notes_itself(int key, const struct btz_json *value)
+static bool notes_itself(int key)
 {
     switch (key) {
     case KEY_TYPE:
@@ -640,7 +649,7 @@ static bool notes_itself(int key, const struct btz_json *value)
     case KEY_DIALECT:
         return true;
     default:
-        return btz_json_is(value, BTZ_JSON_BOOL) || btz_json_is(value, BTZ_JSON_NULL);
+        return false;
     }
 }
 
@@ -677,7 +686,7 @@ const struct btz_json *canon_schema(struct work *w, const struct btz_json *schem
             now = keyword_value(w, schema, what, value, prose);
             if (now) {
                 btz_json_set(w->arena, out, key, now);
-            } else if (!notes_itself(what, value)) {
+            } else if (!notes_itself(what)) {
                 canon_drop(w, value, "keyword-malformed");
             }
         }

@@ -112,6 +112,14 @@ static bool take_help(struct prose *p)
     return true;
 }
 
+static bool is_recomputed(const struct sentence *s)
+{
+    return (s->count >= 3 && is_word(&s->tokens[0], "side") && is_word(&s->tokens[1], "effects") &&
+            is_point(&s->tokens[2], ':')) ||
+           (s->count == 3 && is_word(&s->tokens[0], "purpose") && is_word(&s->tokens[1], "not") &&
+            is_word(&s->tokens[2], "stated"));
+}
+
 /* ---- requirements ---- */
 
 /* A tool may be asked for first if it only reads or sets up; an order of the kind "first delete" is
@@ -136,9 +144,8 @@ static bool may_precede(struct btz_str name)
 }
 
 /* The one other tool of the list that a sentence names as something to be called first. */
-static const struct btz_canon_result *precondition(const struct prose *p)
+static const struct btz_canon_result *precondition(const struct prose *p, const struct sentence *s)
 {
-    const struct sentence *s = &p->w->sentence;
     const struct btz_canon_result *found = NULL;
     bool trigger = false;
 
@@ -177,7 +184,7 @@ static const struct btz_canon_result *precondition(const struct prose *p)
 
 static bool take_requirement(struct prose *p)
 {
-    const struct btz_canon_result *tool = precondition(p);
+    const struct btz_canon_result *tool = precondition(p, &p->w->sentence);
     struct btz_str line;
 
     if (!tool || p->required_count == CANON_REQUIRES) {
@@ -218,6 +225,41 @@ static size_t lead_of(const struct sentence *s)
                : 0;
 }
 
+static bool is_led(const struct sentence *s)
+{
+    return s->count > 2 && is_word(&s->tokens[0], "note notes") &&
+           (is_point(&s->tokens[1], ':') || is_word(&s->tokens[1], "that"));
+}
+
+/* A line about a parameter or about what is returned, whatever else it may be. */
+static bool is_entry(const struct prose *p, const struct sentence *s)
+{
+    const struct btz_json *properties = btz_json_getz(p->w->root, "properties");
+    struct btz_str first = {s->tokens[0].ptr, s->tokens[0].len};
+
+    return s->count > 1 && s->tokens[1].kind == TOKEN_POINT &&
+           (is_word(&s->tokens[0], "returns return output outputs") ||
+            (btz_json_is(properties, BTZ_JSON_OBJECT) && btz_json_get(properties, first)));
+}
+
+/* Whether a sentence that was written will be taken for the same when it comes back. */
+static bool comes_back(const struct prose *p, enum role role, const char *written, size_t len)
+{
+    struct plain text = {{written, len}, NULL};
+    struct sentence s;
+
+    if (!canon_sentence(&text, 0, &s) || s.count == 0) {
+        return false;
+    }
+    if (is_entry(p, &s) || is_recomputed(&s) || precondition(p, &s)) {
+        return false;
+    }
+    /* "Returns the weather." is a purpose where it comes first. */
+    return role == ROLE_PURPOSE
+               ? lead_of(&s) == 0
+               : !is_led(&s) && !is_word(&s.tokens[lead_of(&s)], "returns return output outputs");
+}
+
 static bool take_purpose(struct prose *p, size_t from, const char **rule)
 {
     const struct token *first = &p->w->sentence.tokens[from];
@@ -232,6 +274,9 @@ static bool take_purpose(struct prose *p, size_t from, const char **rule)
     }
     p->purpose_len = canon_judge(&p->w->judge, &p->w->sentence, from, ROLE_PURPOSE,
                                  CANON_PURPOSE_MAX, p->purpose, &used, rule);
+    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len)) {
+        p->purpose_len = 0;
+    }
     if (p->purpose_len) {
         span(p, BTZ_CANON_CHANGED, "purpose", (struct btz_str){p->purpose, p->purpose_len});
     }
@@ -265,8 +310,7 @@ static bool take_returns(struct prose *p, size_t from, const char **rule)
 static bool take_note(struct prose *p, const char **rule)
 {
     const struct sentence *s = &p->w->sentence;
-    bool led = s->count > 2 && is_word(&s->tokens[0], "note notes") &&
-               (is_point(&s->tokens[1], ':') || is_word(&s->tokens[1], "that"));
+    bool led = is_led(s);
     char *out = p->notes + p->notes_len;
     size_t used;
     size_t len;
@@ -277,6 +321,7 @@ static bool take_note(struct prose *p, const char **rule)
     }
     len =
         canon_judge(&p->w->judge, s, led ? 2 : 0, ROLE_NOTE, CANON_NOTE_MAX, out + 1, &used, rule);
+    len = len && comes_back(p, ROLE_NOTE, out + 1, len) ? len : 0;
     if (len) {
         out[0] = ' ';
         p->notes_len += len + 1;
@@ -286,23 +331,21 @@ static bool take_note(struct prose *p, const char **rule)
     return len > 0;
 }
 
-static bool is_recomputed(const struct sentence *s)
-{
-    return (s->count >= 3 && is_word(&s->tokens[0], "side") && is_word(&s->tokens[1], "effects") &&
-            is_point(&s->tokens[2], ':')) ||
-           (s->count == 3 && is_word(&s->tokens[0], "purpose") && is_word(&s->tokens[1], "not") &&
-            is_word(&s->tokens[2], "stated"));
-}
-
 static void take_sentence(struct prose *p)
 {
     const struct sentence *s = &p->w->sentence;
     const char *rule = "not-a-description";
     size_t lead;
 
+    if (p->section == SECTION_DROPPED && s->count > 2 && is_word(&s->tokens[0], "returns return") &&
+        is_point(&s->tokens[1], ':')) {
+        p->section = SECTION_NONE;
+    }
     if (s->count == 0) {
         span(p, BTZ_CANON_REMOVED, "no-words", BTZ_STR_NONE);
     } else if (is_recomputed(s)) {
+        /* Where the purpose would stand: no statement takes its place. */
+        p->judged_one |= is_word(&s->tokens[0], "purpose");
         span(p, BTZ_CANON_REMOVED, "worked-out-anew", BTZ_STR_NONE);
     } else if (take_header(p)) {
         span(p, BTZ_CANON_REMOVED, "heading", BTZ_STR_NONE);
@@ -319,6 +362,16 @@ static void take_sentence(struct prose *p)
     }
 }
 
+static bool has_digit(struct btz_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] >= '0' && s.ptr[i] <= '9') {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* "Get weather." of get_weather. */
 static void purpose_from_name(struct prose *p)
 {
@@ -331,6 +384,9 @@ static void purpose_from_name(struct prose *p)
     size_t used;
 
     while (canon_piece(&rest, &piece) && len + piece.len + 1 < sizeof(words)) {
+        if (piece.len >= 6 && has_digit(piece)) {
+            continue; /* a hash */
+        }
         words[len] = ' ';
         len += len ? 1 : 0;
         for (size_t i = 0; i < piece.len; i++) {
@@ -345,7 +401,7 @@ static void purpose_from_name(struct prose *p)
                                      CANON_PURPOSE_MAX, p->purpose, &used, &rule);
     }
     /* What would be read otherwise when it comes back does not stay. */
-    if (p->purpose_len && lead_of(&p->w->sentence)) {
+    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len)) {
         p->purpose_len = 0;
     }
     if (!p->purpose_len) {
@@ -438,7 +494,7 @@ static const struct btz_json *annotations_of(struct work *w, const struct btz_js
             good = yes ? reads : true;
             *effect = !yes && !reads && *effect == EFFECT_UNKNOWN ? EFFECT_WRITES : *effect;
         } else if (btz_str_is(key, "destructiveHint")) {
-            good = yes ? !reads : reads || *effect == EFFECT_WRITES || *effect == EFFECT_SENDS;
+            good = yes || reads || *effect == EFFECT_WRITES || *effect == EFFECT_SENDS;
         } else if (btz_str_is(key, "idempotentHint")) {
             good = true;
         } else if (btz_str_is(key, "openWorldHint")) {
@@ -487,7 +543,7 @@ static void read_description(struct work *w, struct prose *p)
     canon_plain(btz_json_str(btz_json_getz(w->tool, "description")), w->arena, &p->text);
     for (size_t at = 0; canon_sentence(&p->text, at, &w->sentence); at = w->sentence.end) {
         take_sentence(p);
-        if (w->sentence.blank && p->section == SECTION_RETURNS && w->sentence.count > 2) {
+        if (w->sentence.blank && w->sentence.count > 2) {
             p->section = SECTION_NONE;
         }
     }
