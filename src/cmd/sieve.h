@@ -7,6 +7,7 @@
 
 extern const struct btz_command btz_sieve_freeze_command;
 extern const struct btz_command btz_sieve_run_command;
+extern const struct btz_command btz_sieve_attack_command;
 extern const struct btz_command btz_sieve_report_command;
 
 /* Today, YYYY-MM-DD (UTC). */

@@ -190,13 +190,27 @@ int sieve_rewrite_get(struct sieve_run *r, enum btz_canon_arm arm, const struct 
                       struct btz_err *err) BTZ_WARN_UNUSED;
 void sieve_rewrite_free(struct sieve_run *r);
 
-/* ---- sieve_run.c ---- */
+/* ---- sieve_run_card.c ---- */
 
 /* Parses a model reference with its key. */
 int sieve_model_parse(struct btz_context *context, struct btz_str reference,
                       struct sieve_model *out, struct btz_err *err) BTZ_WARN_UNUSED;
-/* Arms by name (none given: all that ask no model), `seeds` of random-delete. */
+/* Arms by name; `seeds` of random-delete. */
 int sieve_arms_parse(struct sieve_run *r, const struct btz_str *names, size_t count, int64_t seeds,
                      struct btz_err *err) BTZ_WARN_UNUSED;
+/* Sets {path, sha256} of a file, or null. */
+int sieve_card_file(struct btz_context *context, struct btz_json *card, const char *key,
+                    const char *path, struct btz_err *err) BTZ_WARN_UNUSED;
+/* Sets the values of a LIST option, or those of `absent` (NULL: none; ends with NULL). */
+void sieve_card_list(struct btz_context *context, struct btz_json *card, const char *key,
+                     const char *option, const char *const *absent);
+/* Sets the arms of --arm, or all that ask no model. */
+void sieve_card_arms(struct btz_context *context, struct btz_json *card);
+/* Sets what the program brings: prompt, rules, version. */
+void sieve_card_program(struct btz_arena *arena, struct btz_json *card);
+/* Sets up the run by r->card: files (which must not have changed), arms, models, items. */
+int sieve_card_read(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
+/* How many items of each kind the card's file gave: a copy of the card that says so too. */
+struct btz_json *sieve_card_counted(const struct sieve_run *r);
 
 #endif

@@ -465,21 +465,23 @@ static void add_rewrites(struct btz_sieve_report *report, uint32_t arm)
 
 /* ---- adaptive attacks: broken within so many attempts ---- */
 
-static void add_curve_point(struct btz_sieve_report *report, uint32_t arm, bool by_model,
+static void add_curve_point(struct btz_sieve_report *report, uint32_t arm, uint32_t model,
                             int64_t within)
 {
     struct btz_arena *arena = btz_arena_new();
     struct sieve_counter counter = sieve_counter_new(arena, report->clusters.count);
+    struct btz_str name = report->attack_models.texts[model];
     struct sieve_figure figure = {
-        .table = by_model ? "adaptive-model" : "adaptive",
+        .table = name.len ? "adaptive-model" : "adaptive",
+        .model = name,
         .arm = report->arms.texts[arm],
-        .measure = btz_arena_printf(report->arena, "broken-within-%lld", (long long)within),
+        .measure = btz_arena_printf(report->arena, "within-%lld", (long long)within),
         .over = "attacks"};
 
     for (size_t i = 0; i < report->attacks.count; i++) {
         const struct sieve_row *row = &report->attacks.rows[i];
 
-        if (row->arm == arm && row->by_model == by_model) {
+        if (row->arm == arm && row->subject == model) {
             sieve_counter_add(&counter, row->cluster, row->attempts > 0 && row->attempts <= within);
         }
     }
@@ -490,22 +492,47 @@ static void add_curve_point(struct btz_sieve_report *report, uint32_t arm, bool 
     }
 }
 
-static void add_curves(struct btz_sieve_report *report, uint32_t arm)
+static void add_curves(struct btz_sieve_report *report, uint32_t arm, uint32_t model)
 {
     static const int64_t points[] = {1, 2, 5, 10, 20, 50, 100, 200};
     int64_t budget = 0;
 
     for (size_t i = 0; i < report->attacks.count; i++) {
-        budget = report->attacks.rows[i].budget > budget ? report->attacks.rows[i].budget : budget;
+        const struct sieve_row *row = &report->attacks.rows[i];
+
+        budget = row->subject == model && row->budget > budget ? row->budget : budget;
     }
-    for (int by_model = 0; by_model < 2; by_model++) {
-        for (EACH(points)) {
-            if (points[i] < budget) {
-                add_curve_point(report, arm, by_model, points[i]);
+    for (EACH(points)) {
+        if (points[i] < budget) {
+            add_curve_point(report, arm, model, points[i]);
+        }
+    }
+    if (budget) {
+        add_curve_point(report, arm, model, budget);
+    }
+}
+
+static void add_operators(struct btz_sieve_report *report, uint32_t arm)
+{
+    for (uint32_t operator= 0; operator<report->operators.count; operator++) {
+        struct btz_arena *arena = btz_arena_new();
+        struct sieve_counter counter = sieve_counter_new(arena, report->clusters.count);
+        struct sieve_figure figure = {.table = "operators",
+                                      .arm = report->arms.texts[arm],
+                                      .measure = report->operators.texts[operator],
+                                      .over = "attacks"};
+
+        for (size_t i = 0; i < report->operator_rows.count; i++) {
+            const struct sieve_row *row = &report->operator_rows.rows[i];
+
+            if (row->arm == arm && row->subject == operator) {
+                sieve_counter_add(&counter, row->cluster, row->survived_loose);
             }
         }
-        if (budget) {
-            add_curve_point(report, arm, by_model, budget);
+        sieve_counter_end(&counter, &figure);
+        btz_arena_free(arena);
+        if (figure.n) {
+            *sieve_figure_add(report) = figure;
         }
     }
 }
@@ -542,7 +569,10 @@ static void figures_of(struct btz_sieve_report *report, uint32_t arm)
     add_freedom(report, &report->definitions, arm, "real definitions");
     add_facts(report, arm);
     add_rewrites(report, arm);
-    add_curves(report, arm);
+    for (uint32_t model = 0; model < report->attack_models.count; model++) {
+        add_curves(report, arm, model);
+    }
+    add_operators(report, arm);
 }
 
 void sieve_figures(struct btz_sieve_report *report)

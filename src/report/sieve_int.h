@@ -54,8 +54,7 @@ struct sieve_row {
     int64_t calls, differing;
     int64_t facts, facts_kept;
     /* attacks */
-    int64_t attempts, budget, model_attempts; /* attempts: 0 = not broken */
-    bool by_model;
+    int64_t attempts, budget; /* attempts: 0 = not broken */
 };
 
 struct sieve_rows {
@@ -114,10 +113,12 @@ struct btz_sieve_report {
     struct btz_arena *arena;
     struct btz_store_sieve_run run;
     const struct btz_json *card;
-    struct names arms, items, clusters, fact_kinds;
+    struct names arms, items, clusters, fact_kinds, operators, attack_models;
     struct sieve_subject *subjects;
     size_t subject_count, subject_cap;
-    struct sieve_rows answers, survival, retrieval, definitions, rewrites, attacks;
+    struct sieve_rows answers, survival, retrieval, definitions, rewrites;
+    struct sieve_rows attacks;       /* `subject` is one of attack_models; "": bytes alone */
+    struct sieve_rows operator_rows; /* `subject` is one of operators */
     struct sieve_fact_row *facts;
     size_t fact_count, fact_cap;
     struct sieve_guard_row *guards;

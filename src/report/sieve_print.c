@@ -204,6 +204,35 @@ static void print_table(const struct paper *p, const char *table,
     }
 }
 
+/* ---- operators down, arms across ---- */
+
+static void print_operators(const struct paper *p)
+{
+    const struct btz_sieve_report *r = p->report;
+    struct grid_column columns[COLUMNS_MAX + 1] = {{"operator", BTZ_ALIGN_LEFT, false, NULL}};
+    size_t arms = r->arms.count < COLUMNS_MAX ? r->arms.count : COLUMNS_MAX;
+    struct grid *grid;
+
+    if (r->operators.count == 0) {
+        return;
+    }
+    for (size_t a = 0; a < arms; a++) {
+        columns[a + 1] = (struct grid_column){r->arms.texts[a].ptr, BTZ_ALIGN_RIGHT, false, NULL};
+    }
+    grid = grid_new(p->arena, columns, arms + 1);
+    for (size_t o = 0; o < r->operators.count; o++) {
+        grid_cell(grid, BTZ_COLOUR_NONE, r->operators.texts[o]);
+        for (size_t a = 0; a < arms; a++) {
+            const struct sieve_figure *f = sieve_figure_find(
+                r, "operators", NULL, r->arms.texts[a].ptr, r->operators.texts[o].ptr, "attacks");
+
+            grid_cell(grid, BTZ_COLOUR_NONE, f ? text_percent(p->arena, f->value) : BTZ_STR(""));
+        }
+    }
+    grid_print(grid, BTZ_STR("Adaptive attacks: the payload survives, by operator"), p->term,
+               p->out);
+}
+
 /* ---- a list of measures: rules of the guard ---- */
 
 static void print_guard(const struct paper *p)
@@ -376,10 +405,19 @@ void btz_sieve_report_print(const struct btz_sieve_report *report, const struct 
                 "Payloads whose operands are all still shown");
     print_table(&p, "adaptive", NULL, BTZ_STR_NONE, MEASURES,
                 "Adaptive attacks: the payload survives, by attempts");
-    print_table(&p, "adaptive-model", NULL, BTZ_STR_NONE, MEASURES,
-                "Adaptive attacks: it survives and the model acts, by attempts");
-    print_table(&p, "operators", NULL, BTZ_STR_NONE, MEASURES,
-                "Adaptive attacks: the payload survives, by operator");
+    for (uint32_t m = 0; m < report->attack_models.count; m++) {
+        const struct sieve_subject model = {report->attack_models.texts[m], BTZ_STR_NONE,
+                                            BTZ_STR_NONE};
+
+        if (model.model.len) {
+            print_table(&p, "adaptive-model", &model, BTZ_STR_NONE, MEASURES,
+                        btz_arena_printf(p.arena,
+                                         "%.*s: it survives and the model acts, by answers",
+                                         BTZ_FMT(model.model))
+                            .ptr);
+        }
+    }
+    print_operators(&p);
     print_table(&p, "retrieval", NULL, BTZ_STR("raw"), MEASURES, "Retrieval, raw index");
     print_table(&p, "retrieval", NULL, BTZ_STR("arm"), MEASURES, "Retrieval, the arm's own index");
     print_table(&p, "room", NULL, BTZ_STR_NONE, MEASURES, "Room left to an author, a definition");

@@ -105,7 +105,6 @@ static struct sieve_row common(struct btz_sieve_report *report, const struct btz
         .differing = number_at(json, "calls_loosened") + number_at(json, "calls_tightened"),
         .attempts = number_at(json, "broken_at"),
         .budget = number_at(json, "budget"),
-        .model_attempts = number_at(json, "model_attempts"),
     };
 }
 
@@ -200,13 +199,13 @@ static int take(void *context, struct btz_str key, struct btz_str text, struct b
     } else if (btz_str_is(row, "rewrite")) {
         add_rewrite(report, json);
     } else if (btz_str_is(row, "adaptive")) {
-        struct sieve_row *added = add(report, &report->attacks, json);
+        uint32_t model = name_of(&report->attack_models, text_at(json, "model"));
 
-        added->subject = name_of(&report->fact_kinds, text_at(json, "operator"));
-        added->by_model = text_at(json, "model").len > 0;
-        if (added->by_model) {
-            added->item = name_of(&report->items, text_at(json, "item"));
-        }
+        add(report, &report->attacks, json)->subject = model;
+    } else if (btz_str_is(row, "operator")) {
+        uint32_t operator= name_of(&report->operators, text_at(json, "operator"));
+
+        add(report, &report->operator_rows, json)->subject = operator;
     }
     return BTZ_OK;
 }
@@ -218,6 +217,7 @@ int sieve_rows_read(struct btz_store *store, struct btz_sieve_report *report, st
 
     report->arms.index.arena = report->items.index.arena = report->arena;
     report->clusters.index.arena = report->fact_kinds.index.arena = report->arena;
+    report->operators.index.arena = report->attack_models.index.arena = report->arena;
     rc = btz_store_sieve_rows_each(store, report->run.no, BTZ_STR_NONE, take, &reading, err);
     btz_arena_free(reading.arena);
     return rc;
