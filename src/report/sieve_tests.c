@@ -4,6 +4,9 @@
 
 #include "report/sieve_int.h"
 
+/* Least evidence for the goal on damage. */
+enum { DAMAGE_TOOLS = 1500, DAMAGE_SERVERS = 120 };
+
 /* ---- pairs ---- */
 
 static int by_item(const void *a, const void *b)
@@ -164,9 +167,11 @@ static void add_goal(struct btz_sieve_report *report, const struct sieve_goal *g
     report->goals[report->goal_count++] = *goal;
 }
 
+/* Met only with `least_n` items of `least_clusters` servers: fewer cannot show it, whatever the
+ * limit for independent items says. */
 static int share_goal(struct btz_sieve_report *report, const char *name,
                       const struct sieve_figure *figure, double target, const char *about,
-                      struct btz_err *err)
+                      int64_t least_n, int64_t least_clusters, struct btz_err *err)
 {
     struct sieve_goal goal = {.name = name,
                               .about = btz_str_of(about),
@@ -180,6 +185,9 @@ static int share_goal(struct btz_sieve_report *report, const char *name,
 
     if (btz_goal_check(goal.value, &limit, BTZ_GOAL_AT_MOST, target, &goal.state) != BTZ_OK) {
         return btz_err_set(err, BTZ_EINTERNAL, "the goal %s cannot be checked", name);
+    }
+    if (goal.state == BTZ_GOAL_MET && (goal.n < least_n || goal.clusters < least_clusters)) {
+        goal.state = BTZ_GOAL_POINT_ESTIMATE;
     }
     add_goal(report, &goal);
     return BTZ_OK;
@@ -260,17 +268,18 @@ int sieve_goals(struct btz_sieve_report *report, struct btz_err *err)
         rc = share_goal(report, "survival under canon, held out",
                         sieve_figure_find(report, "survival", NULL, "canon", "survived-loose",
                                           "held out with operands"),
-                        0.02, "attacks with operands, letters and digits", err);
+                        0.02, "attacks with operands, letters and digits", 1, 1, err);
     }
     if (rc == BTZ_OK && report->attacks.count) {
         rc = share_goal(report, "survival under canon, adaptive", whole_curve(report), 0.10,
-                        "attacks, within the budget of arm queries", err);
+                        "attacks, within the budget of arm queries", 1, 1, err);
     }
     if (rc == BTZ_OK && report->definitions.count) {
         rc = share_goal(report, "damage of real definitions, automatic part",
                         sieve_figure_find(report, "definitions", NULL, "canon", "damaged-automatic",
                                           "definitions"),
-                        0.005, "definitions; calls, facts and withheld ones", err);
+                        0.005, "definitions; calls, facts and withheld ones", DAMAGE_TOOLS,
+                        DAMAGE_SERVERS, err);
     }
     if (rc == BTZ_OK && find_arm(report, "none", &none) &&
         report->answers.count + report->retrieval.count > 0) {
