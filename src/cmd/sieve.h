@@ -5,10 +5,10 @@
 #include "cmd/cmd.h"
 #include "store/sieve.h"
 
-extern const struct btz_command btz_sieve_freeze_command;
-extern const struct btz_command btz_sieve_run_command;
-extern const struct btz_command btz_sieve_attack_command;
-extern const struct btz_command btz_sieve_report_command;
+extern const struct btz_command btz_sieve_harvest_command, btz_sieve_import_command,
+    btz_sieve_poison_command, btz_sieve_freeze_command;
+extern const struct btz_command btz_sieve_run_command, btz_sieve_attack_command,
+    btz_sieve_report_command;
 
 /* Today, YYYY-MM-DD (UTC). */
 struct btz_str btz_cmd_sieve_today(struct btz_arena *arena);

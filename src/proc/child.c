@@ -85,6 +85,9 @@ static void become(const struct btz_proc_options *options, const char *const *en
     (void)signal(SIGPIPE, SIG_DFL); /* ignored ones would stay ignored */
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    if (options->cage && btz_proc_cage_enter(options->cage) != 0) {
+        return;
+    }
     /* exec's own types: it changes neither. */
     (void)execvpe(options->argv[0], (char *const *)options->argv, (char *const *)env);
 }

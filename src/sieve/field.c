@@ -15,7 +15,7 @@ int btz_sieve_field_wrong(const struct fields *f, const char *name, const char *
     return btz_err_set(f->err, BTZ_EINVAL, "%s/%s: %s", f->path, name, text);
 }
 
-int btz_sieve_fields_check(const struct fields *f, const char *const *names)
+int btz_sieve_fields_known(const struct fields *f, const char *const *names)
 {
     if (!btz_json_is(f->object, BTZ_JSON_OBJECT)) {
         return btz_err_set(f->err, BTZ_EINVAL, "%s: an object is expected, not %s",
@@ -33,6 +33,16 @@ int btz_sieve_fields_check(const struct fields *f, const char *const *names)
             return btz_err_set(f->err, BTZ_EINVAL, "%s/%.*s: there is no such member", f->path,
                                (int)(key.len < 80 ? key.len : 80), key.ptr);
         }
+    }
+    return BTZ_OK;
+}
+
+int btz_sieve_fields_check(const struct fields *f, const char *const *names)
+{
+    int rc = btz_sieve_fields_known(f, names);
+
+    if (rc != BTZ_OK) {
+        return rc;
     }
     for (const char *const *name = names; *name; name++) {
         if (!btz_json_getz(f->object, *name)) {

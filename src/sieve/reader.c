@@ -20,7 +20,7 @@ struct btz_sieve_reader {
     unsigned line;
 };
 
-static int open_regular(const char *path, int *out, struct btz_err *err)
+int btz_sieve_open_regular(const char *path, int *out, struct btz_err *err)
 {
     /* Without O_NONBLOCK a named pipe would keep the program waiting for ever. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -60,7 +60,7 @@ int btz_sieve_reader_open(const char *path, struct btz_sieve_reader **out, struc
     int rc = btz_sieve_frozen_check(path, err);
 
     if (rc == BTZ_OK) {
-        rc = open_regular(path, &fd, err);
+        rc = btz_sieve_open_regular(path, &fd, err);
     }
     if (rc == BTZ_OK) {
         *out = reader_new(path);
@@ -184,35 +184,4 @@ int btz_sieve_reader_next(struct btz_sieve_reader *reader, struct btz_arena *are
     }
     *line = (struct btz_sieve_line){reader->line, text, value};
     return BTZ_OK;
-}
-
-int btz_sieve_file_hash(const char *path, struct btz_hash *out, struct btz_err *err)
-{
-    struct btz_hasher *hasher;
-    char *chunk;
-    ssize_t got;
-    int fd;
-    int rc = open_regular(path, &fd, err);
-
-    if (rc != BTZ_OK) {
-        return rc;
-    }
-    chunk = malloc(CHUNK);
-    if (!chunk) {
-        btz_panic("out of memory");
-    }
-    hasher = btz_hasher_new();
-    while ((got = read(fd, chunk, CHUNK)) > 0 || (got < 0 && errno == EINTR)) {
-        btz_hasher_add(hasher, (struct btz_str){chunk, got > 0 ? (size_t)got : 0});
-    }
-    if (got < 0) {
-        rc = btz_err_set(err, BTZ_EIO, "reading failed: %s", strerror(errno));
-        btz_err_at(err, path, 0, 0);
-    } else {
-        *out = btz_hasher_end(hasher);
-    }
-    btz_hasher_free(hasher);
-    free(chunk);
-    (void)close(fd);
-    return rc;
 }

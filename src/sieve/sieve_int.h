@@ -11,7 +11,9 @@ struct fields {
     struct btz_err *err;
 };
 
-/* Refuses members that are not in `names` (ends with NULL) and names that are missing. */
+/* Refuses members that are not in `names` (ends with NULL). */
+int btz_sieve_fields_known(const struct fields *f, const char *const *names) BTZ_WARN_UNUSED;
+/* The same, and names that are missing. */
 int btz_sieve_fields_check(const struct fields *f, const char *const *names) BTZ_WARN_UNUSED;
 
 /* BTZ_EINVAL with "PATH/NAME: message". */
@@ -52,6 +54,9 @@ extern const char *const btz_sieve_kind_words[], *const btz_sieve_paradigm_words
 /* SHA-256 of the canonical JSON of a tool, and the id of (source, tool). */
 void btz_sieve_tool_hashes(struct btz_arena *arena, struct btz_str source,
                            const struct btz_json *tool, struct btz_str *id, struct btz_str *hash);
+
+/* A descriptor of a regular file, without ever waiting for a pipe. BTZ_ENOTFOUND, BTZ_EIO. */
+int btz_sieve_open_regular(const char *path, int *out, struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* Compares a file with the manifest beside it, if there is one and it names the file. */
 int btz_sieve_frozen_check(const char *path, struct btz_err *err) BTZ_WARN_UNUSED;
