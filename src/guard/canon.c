@@ -51,6 +51,22 @@ bool btz_canon_arm_is_control(enum btz_canon_arm arm)
     return arms[arm].control;
 }
 
+/* Goes up with every change of what any arm makes of a definition. */
+static const char rules_version[] = "canon rules 1";
+
+struct btz_hash btz_canon_hash(void)
+{
+    struct btz_hasher *hasher = btz_hasher_new();
+    struct btz_hash hash;
+
+    btz_hasher_add_part(hasher, btz_str_of(rules_version));
+    canon_words_hash(hasher);
+    canon_phrases_hash(hasher);
+    hash = btz_hasher_end(hasher);
+    btz_hasher_free(hasher);
+    return hash;
+}
+
 /* ---- the field under way ---- */
 
 static void put_path(struct work *w, char c)

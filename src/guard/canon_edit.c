@@ -127,6 +127,13 @@ static const char *const eight_phrases[] = {
     "ignore previous", "do not tell", "before using", "must first",
     "important:",      "system:",     "secret",       "override"};
 
+void canon_phrases_hash(struct btz_hasher *hasher)
+{
+    for (size_t i = 0; i < sizeof(strip_phrases) / sizeof(strip_phrases[0]); i++) {
+        btz_hasher_add_part(hasher, btz_str_of(strip_phrases[i]));
+    }
+}
+
 struct editor {
     struct work *w;
     size_t bytes_left; /* of all texts, to come */

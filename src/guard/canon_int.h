@@ -49,6 +49,8 @@ enum {
 enum { CANON_WORD_MAX = 24 }; /* bytes of a word of the table */
 
 void canon_words_ready(void); /* fills the table, once a process */
+void canon_words_hash(struct btz_hasher *hasher);
+void canon_phrases_hash(struct btz_hasher *hasher); /* canon_edit.c */
 
 uint32_t canon_word_hash(const char *word, size_t len); /* of the lower case; letters only */
 

@@ -3,6 +3,7 @@
  * costs a sentence, never lets one through. Own selection, written before any payload was seen.
  *
  * Nouns come with their plural, verbs with the forms that end in -s, -ed and -ing. */
+#include <endian.h>
 #include <pthread.h>
 
 #include "guard/canon_int.h"
@@ -491,6 +492,16 @@ static void fill(void)
 {
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         put_list(&lists[i]);
+    }
+}
+
+void canon_words_hash(struct btz_hasher *hasher)
+{
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        const uint32_t about[2] = {htole32(lists[i].flags), htole32((uint32_t)lists[i].form)};
+
+        btz_hasher_add_part(hasher, (struct btz_str){(const char *)about, sizeof(about)});
+        btz_hasher_add_part(hasher, btz_str_of(lists[i].words));
     }
 }
 
