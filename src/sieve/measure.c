@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "schema/schema.h"
+#include "sieve/sieve_measure_int.h"
 #include "sieve/survive.h"
 
 enum { RENDER_MAX = 16 * 1024 * 1024, DEPTH_MAX = 12, FACT_TEXT_MAX = 4096, FACTS_MAX = 100000 };
@@ -52,21 +52,60 @@ static const struct btz_json *unwrap(const struct place *place, const struct btz
     return btz_json_value_at(mapped, 0);
 }
 
-static const struct btz_json *invert(const struct btz_canon_result *result,
-                                     const struct btz_json *schema, const struct place *place,
-                                     const struct btz_json *value, struct btz_arena *arena,
+struct inverse {
+    const struct btz_canon_result *result;
+    const struct btz_json *root; /* the schema that is shown */
+    struct btz_arena *arena;
+};
+
+/* What stands under `key` in a schema and in those it is composed of: members of `properties`,
+ * items of `enum`, or the schema of `items`, collected in `out` (an object, or an array). */
+static void collect(const struct inverse *inverse, const struct btz_json *schema, const char *key,
+                    unsigned depth, struct btz_json *out)
+{
+    static const char *const parts[] = {"anyOf", "oneOf", "allOf"};
+    struct btz_str reference = btz_json_str(btz_json_getz(schema, "$ref"));
+    const struct btz_json *found = btz_json_getz(schema, key);
+
+    if (depth > DEPTH_MAX) {
+        return;
+    }
+    if (reference.len && reference.ptr[0] == '#') {
+        collect(inverse, btz_json_pointer(inverse->root, btz_str_sub(reference, 1, reference.len)),
+                key, depth + 1, out);
+    }
+    for (size_t i = 0; btz_json_is(out, BTZ_JSON_OBJECT) && i < btz_json_count(found); i++) {
+        btz_json_set(inverse->arena, out, btz_json_key_at(found, i), btz_json_value_at(found, i));
+    }
+    for (size_t i = 0; btz_json_is(found, BTZ_JSON_ARRAY) && i < btz_json_count(found); i++) {
+        btz_json_push(inverse->arena, out, btz_json_at(found, i));
+    }
+    if (btz_json_is(out, BTZ_JSON_ARRAY) && btz_json_is(found, BTZ_JSON_OBJECT)) {
+        btz_json_push(inverse->arena, out, found);
+    }
+    for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++) {
+        const struct btz_json *list = btz_json_getz(schema, parts[p]);
+
+        for (size_t i = 0; i < btz_json_count(list); i++) {
+            collect(inverse, btz_json_at(list, i), key, depth + 1, out);
+        }
+    }
+}
+
+static const struct btz_json *invert(const struct inverse *inverse, const struct btz_json *schema,
+                                     const struct place *place, const struct btz_json *value,
                                      unsigned depth);
 
 /* The name now of the member that the server calls `key`. */
-static struct btz_str name_now(const struct btz_canon_result *result,
-                               const struct btz_json *properties, const struct place *up,
-                               struct btz_str key, struct btz_arena *arena)
+static struct btz_str name_now(const struct inverse *inverse, const struct btz_json *properties,
+                               const struct place *up, struct btz_str key)
 {
     for (size_t i = 0; i < btz_json_count(properties); i++) {
         struct place place = {up, btz_json_key_at(properties, i), false};
         struct btz_str mapped = BTZ_STR_NONE;
-        const struct btz_json *probe =
-            btz_canon_arguments(result, wrap(arena, &place, btz_json_null(arena)), arena);
+        const struct btz_json *probe = btz_canon_arguments(
+            inverse->result, wrap(inverse->arena, &place, btz_json_null(inverse->arena)),
+            inverse->arena);
 
         if (unwrap(&place, probe, &mapped) && btz_str_eq(mapped, key)) {
             return place.key;
@@ -75,16 +114,17 @@ static struct btz_str name_now(const struct btz_canon_result *result,
     return key;
 }
 
-static const struct btz_json *value_now(const struct btz_canon_result *result,
+static const struct btz_json *value_now(const struct inverse *inverse,
                                         const struct btz_json *schema, const struct place *place,
-                                        const struct btz_json *value, struct btz_arena *arena)
+                                        const struct btz_json *value)
 {
-    const struct btz_json *allowed = btz_json_getz(schema, "enum");
+    struct btz_json *allowed = btz_json_new_array(inverse->arena);
 
+    collect(inverse, schema, "enum", 0, allowed);
     for (size_t i = 0; i < btz_json_count(allowed); i++) {
         struct btz_str key = BTZ_STR_NONE;
-        const struct btz_json *probe =
-            btz_canon_arguments(result, wrap(arena, place, btz_json_at(allowed, i)), arena);
+        const struct btz_json *probe = btz_canon_arguments(
+            inverse->result, wrap(inverse->arena, place, btz_json_at(allowed, i)), inverse->arena);
         const struct btz_json *mapped = unwrap(place, probe, &key);
 
         if (mapped && btz_json_equal(mapped, value)) {
@@ -94,59 +134,63 @@ static const struct btz_json *value_now(const struct btz_canon_result *result,
     return value;
 }
 
-static const struct btz_json *invert_object(const struct btz_canon_result *result,
+static const struct btz_json *invert_object(const struct inverse *inverse,
                                             const struct btz_json *schema,
                                             const struct place *place, const struct btz_json *value,
-                                            struct btz_arena *arena, unsigned depth)
+                                            unsigned depth)
 {
-    const struct btz_json *properties = btz_json_getz(schema, "properties");
-    struct btz_json *out = btz_json_new_object(arena);
+    struct btz_json *properties = btz_json_new_object(inverse->arena);
+    struct btz_json *out = btz_json_new_object(inverse->arena);
 
+    collect(inverse, schema, "properties", 0, properties);
     for (size_t i = 0; i < btz_json_count(value); i++) {
-        struct btz_str name = name_now(result, properties, place, btz_json_key_at(value, i), arena);
+        struct btz_str name = name_now(inverse, properties, place, btz_json_key_at(value, i));
         struct place inner = {place, name, false};
 
-        btz_json_set(arena, out, name,
-                     invert(result, btz_json_get(properties, name), &inner,
-                            btz_json_value_at(value, i), arena, depth + 1));
+        btz_json_set(inverse->arena, out, name,
+                     invert(inverse, btz_json_get(properties, name), &inner,
+                            btz_json_value_at(value, i), depth + 1));
     }
     return out;
 }
 
-static const struct btz_json *invert(const struct btz_canon_result *result,
-                                     const struct btz_json *schema, const struct place *place,
-                                     const struct btz_json *value, struct btz_arena *arena,
+static const struct btz_json *invert(const struct inverse *inverse, const struct btz_json *schema,
+                                     const struct place *place, const struct btz_json *value,
                                      unsigned depth)
 {
     if (depth > DEPTH_MAX) {
         return value;
     }
     if (btz_json_is(value, BTZ_JSON_OBJECT)) {
-        return invert_object(result, schema, place, value, arena, depth);
+        return invert_object(inverse, schema, place, value, depth);
     }
     if (btz_json_is(value, BTZ_JSON_ARRAY)) {
         struct place inner = {place, BTZ_STR_NONE, true};
-        struct btz_json *out = btz_json_new_array(arena);
+        struct btz_json *out = btz_json_new_array(inverse->arena);
+        struct btz_json *items = btz_json_new_array(inverse->arena);
 
+        collect(inverse, schema, "items", 0, items);
         for (size_t i = 0; i < btz_json_count(value); i++) {
-            btz_json_push(arena, out,
-                          invert(result, btz_json_getz(schema, "items"), &inner,
-                                 btz_json_at(value, i), arena, depth + 1));
+            btz_json_push(
+                inverse->arena, out,
+                invert(inverse, btz_json_at(items, 0), &inner, btz_json_at(value, i), depth + 1));
         }
         return out;
     }
-    return value_now(result, schema, place, value, arena);
+    return value_now(inverse, schema, place, value);
 }
 
 const struct btz_json *btz_sieve_arguments_shown(const struct btz_canon_result *result,
                                                  const struct btz_json *arguments,
                                                  struct btz_arena *arena)
 {
+    const struct btz_json *root = btz_json_getz(result->definition, "inputSchema");
+    const struct inverse inverse = {result, root, arena};
+
     if (!result->names && !result->values) {
         return arguments;
     }
-    return invert(result, btz_json_getz(result->definition, "inputSchema"), NULL, arguments, arena,
-                  0);
+    return invert(&inverse, root, NULL, arguments, 0);
 }
 
 /* ---- equivalence of calls ---- */
@@ -156,13 +200,27 @@ static bool accepts(const struct btz_schema *schema, const struct btz_json *argu
     return !schema || btz_schema_check(schema, arguments, NULL, NULL) == BTZ_OK;
 }
 
-/* NULL in `*out` and true where there is no schema: everything is allowed. */
-static bool compile(const struct btz_json *definition, struct btz_schema **out)
+int btz_sieve_compile(const struct btz_json *definition, struct btz_schema **out)
 {
     const struct btz_json *schema = btz_json_getz(definition, "inputSchema");
+    struct btz_arena *arena;
+    struct btz_json *plain;
+    int rc;
 
     *out = NULL;
-    return !schema || btz_schema_compile(schema, NULL, out, NULL) == BTZ_OK;
+    if (!schema) {
+        return BTZ_OK;
+    }
+    rc = btz_schema_compile(schema, NULL, out, NULL);
+    if (rc == BTZ_EUNSUPPORTED && btz_json_is(schema, BTZ_JSON_OBJECT) &&
+        btz_json_getz(schema, "$schema")) {
+        arena = btz_arena_new();
+        plain = btz_json_shallow(arena, schema);
+        btz_json_remove(plain, BTZ_STR("$schema"));
+        rc = btz_schema_compile(plain, NULL, out, NULL);
+        btz_arena_free(arena);
+    }
+    return rc;
 }
 
 static void compare(const struct btz_schema *shown, const struct btz_schema *server,
@@ -189,7 +247,8 @@ void btz_sieve_equivalence(const struct btz_json *tool, const struct btz_canon_r
     struct btz_schema *server = NULL;
 
     *out = (struct btz_sieve_equivalence){0};
-    out->tested = compile(result->definition, &shown) && compile(tool, &server);
+    out->tested = btz_sieve_compile(result->definition, &shown) == BTZ_OK &&
+                  btz_sieve_compile(tool, &server) == BTZ_OK;
     for (size_t i = 0; out->tested && i < calls; i++) {
         bool from_server = i % 2 == 1;
         bool spoilt = i % 4 >= 2;

@@ -2,7 +2,6 @@
 
 #include "base/embedded.h"
 #include "llm/request.h"
-#include "schema/schema.h"
 #include "sieve/sieve_measure_int.h"
 #include "sieve/survive.h"
 #include "text/fold.h"
@@ -114,11 +113,10 @@ const char *btz_sieve_outcome_name(enum btz_sieve_outcome outcome)
 /* Whether the schema as it was shown refuses the arguments. */
 static bool refuses(const struct btz_canon_result *result, const struct btz_json *arguments)
 {
-    const struct btz_json *schema = btz_json_getz(result->definition, "inputSchema");
     struct btz_schema *compiled = NULL;
     bool refused = false;
 
-    if (schema && btz_schema_compile(schema, NULL, &compiled, NULL) == BTZ_OK) {
+    if (btz_sieve_compile(result->definition, &compiled) == BTZ_OK && compiled) {
         refused = btz_schema_check(compiled, arguments, NULL, NULL) != BTZ_OK;
     }
     btz_schema_free(compiled);
