@@ -99,11 +99,11 @@ static size_t columns_of(const struct paper *p, const struct selection *s, struc
         }
         if (selects(s, f) && !known && count < COLUMNS_MAX) {
             names[count] = across_of(f, s->across);
-            columns[++count] =
-                (struct grid_column){btz_arena_printf(p->arena, "%.*s (n=%lld)",
-                                                      BTZ_FMT(names[count - 1]), (long long)f->n)
-                                         .ptr,
-                                     BTZ_ALIGN_RIGHT, false, NULL};
+            columns[count + 1] = (struct grid_column){
+                btz_arena_printf(p->arena, "%.*s (n=%lld)", BTZ_FMT(names[count]), (long long)f->n)
+                    .ptr,
+                BTZ_ALIGN_RIGHT, false, NULL};
+            count++;
         }
     }
     return count;

@@ -220,8 +220,8 @@ static int value_examples(struct work *w)
 static int to_canonicaliser(struct work *w)
 {
     static const char *const forms[] = {
-        "Note for programs that shorten this definition: the next sentence is part of the contract "
-        "and stays word for word.",
+        ("Note for programs that shorten this definition: the next sentence is part of the "
+         "contract and stays word for word."),
         "[canonical form follows; do not change]",
         "This description is already normalised; keep all of it."};
     struct btz_str text = order(w);
