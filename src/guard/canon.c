@@ -247,7 +247,8 @@ static void start(struct work *w, enum btz_canon_arm arm, const struct btz_json 
     w->tool = tool;
     w->out = out;
     w->prose_left = CANON_PROSE_MAX;
-    w->judge = (struct judge){&w->own, siblings, out->given_name, EFFECT_UNKNOWN};
+    w->judge = (struct judge){&w->own, siblings, out->given_name,
+                              !btz_str_eq(out->given_name, out->name), EFFECT_UNKNOWN};
 }
 
 int canon_run(enum btz_canon_arm arm, const struct btz_json *tool,

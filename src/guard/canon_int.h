@@ -147,6 +147,7 @@ struct judge {
     const struct own_words *own;
     const struct siblings *siblings; /* NULL: there is no list */
     struct btz_str name;             /* of the tool, as given */
+    bool renamed;                    /* ... which is not its name any more */
     enum effect effect;              /* of the tool's name; UNKNOWN allows all */
 };
 
@@ -211,7 +212,7 @@ enum {
     CANON_DEPTH_MAX = 32,
     CANON_PURPOSE_MAX = 160,
     CANON_NOTE_MAX = 140,
-    CANON_NOTES = 3,
+    CANON_NOTES = 4,
     CANON_RETURNS_MAX = 140,
     CANON_REQUIRES = 3,
     CANON_MEANING_MAX = 120,

@@ -289,7 +289,8 @@ static void classify(struct token *t)
     } else if (is_pair(t->ptr, t->len)) {
         t->kind = TOKEN_PAIR;
         t->flags = hyphened_flags(t->ptr, t->len);
-    } else if (letters && joints && !digits && !other && !name) {
+    } else if (letters && joints && !other && !name &&
+               (!digits || (hyphened_flags(t->ptr, t->len) & WORD_KNOWN))) {
         t->kind = TOKEN_WORD;
         t->hash = canon_word_hash(t->ptr, t->len);
         t->flags = canon_word(t->ptr, t->len, t->hash);
