@@ -116,7 +116,9 @@ static bool against_name(const struct choice *c, size_t i)
     uint32_t flags = t->kind == TOKEN_WORD ? t->flags : 0;
     enum effect effect = canon_effect_of(flags);
 
-    if (effect <= EFFECT_READS || (flags & WORD_INFLECTED) || covers(c->judge->effect, effect)) {
+    /* A parameter may well say what is written; what it sends or deletes is another thing. */
+    if (effect <= (c->role == ROLE_MEANING ? EFFECT_WRITES : EFFECT_READS) ||
+        (flags & WORD_INFLECTED) || covers(c->judge->effect, effect)) {
         return false;
     }
     if (i == 0) {
@@ -155,6 +157,9 @@ static bool is_excused(const struct choice *c, size_t i)
     }
     if (is_word(t, "call") || is_word(t, "calls")) {
         return before && is_one_of(before, "api rpc phone video voice system function");
+    }
+    if (is_word(t, "instead")) {
+        return next && is_word(next, "of");
     }
     if (is_word(t, "you")) {
         return c->role != ROLE_PURPOSE && next && is_word(next, "want");

@@ -260,12 +260,23 @@ static bool comes_back(const struct prose *p, enum role role, const char *writte
                : !is_led(&s) && !is_word(&s.tokens[lead_of(&s)], "returns return output outputs");
 }
 
+/* "Search results are sorted": no purpose, though its first word could be a verb. */
+static bool states_early(const struct sentence *s, size_t from)
+{
+    for (size_t i = from + 1; i < s->count && i <= from + 3; i++) {
+        if (is_word(&s->tokens[i], "is are can may will has have was were must should")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool take_purpose(struct prose *p, size_t from, const char **rule)
 {
     const struct token *first = &p->w->sentence.tokens[from];
     bool verb = first->kind == TOKEN_WORD && (first->flags & WORD_EFFECTS) &&
                 !(first->flags & WORD_INFLECTED);
-    bool may = verb || !p->judged_one;
+    bool may = !p->judged_one || (verb && !states_early(&p->w->sentence, from));
     size_t used;
 
     p->judged_one = true;

@@ -263,7 +263,7 @@ static const struct list lists[] = {
      "unlink connect disconnect draft join leave follow unfollow vote like play turn control "
      "adjust "
      "fill submit initialize initialise provision scale"},
-    {WORD_WRITES, PLAIN, "written writes writing wrote built ran begin begins"},
+    {WORD_WRITES, PLAIN, "written writes writing wrote built ran"},
     {WORD_SENDS, VERB,
      "send email mail post message notify broadcast tweet share invite reply publish dispatch "
      "deliver transmit"},
@@ -295,7 +295,8 @@ static const struct list lists[] = {
      "specify select provide request supply receive create publish delete update modify "
      "limit range span vary differ grow fit fall rise store count point lead enter"},
     {0, VERB,
-     "operate demonstrate illustrate distinguish contain embed affect concern conclude combine "
+     "disappear rerank constrain begin scope originate wait cause surround operate demonstrate "
+     "illustrate distinguish contain embed affect concern conclude combine "
      "compose consider construct consume decide declare define deny derive design detail develop "
      "direct divide document double drive embed emit enclose enforce enhance enrich escape examine "
      "exist expose express extend fix focus force form fulfil gain handle hash help identify "
@@ -310,6 +311,7 @@ static const struct list lists[] = {
      "support suppress survive switch tackle target terminate tie time touch traverse treat "
      "tune undo unify use validate weigh yield zoom"},
     {0, NOUN,
+     "drop crawl depth breadth outage snippet breakpoint callback closure semaphore mutex "
      "indentation readability prefix suffix whitespace mime caution clarification topic research "
      "annotation pattern characteristic location-name assignment assumption background baseline "
      "behavior behaviour benefit boundary break cause chance check choice circumstance claim "
@@ -355,6 +357,7 @@ static const struct list lists[] = {
      "vertex viewer viewport violation visit visual vocabulary voice volume wait warning-level "
      "waypoint wildcard wind winner worker workflow workspace writer zone"},
     {0, PLAIN,
+     "strict editable clickable visible focusable numbered targeted supplied non-terminal "
      "proper properly individual ambiguous embedded underlying corresponding respective preferred "
      "desired intended expected estimated actual original initial overall verbose concise compact "
      "hierarchical comprehensive fine-grained fully-qualified well-formed user-friendly "
