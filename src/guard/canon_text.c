@@ -58,7 +58,7 @@ static bool is_ascii(struct btz_str s)
 
 void canon_plain(struct btz_str source, struct btz_arena *arena, struct plain *out)
 {
-    size_t most = source.len * 6 + 16; /* "°" of two bytes becomes " Fahrenheit" */
+    size_t most = source.len * 4 + 16; /* "°" of two bytes becomes " degrees" */
     uint32_t *from;
     char *text;
     size_t len = 0;

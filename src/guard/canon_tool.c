@@ -551,7 +551,9 @@ static void read_description(struct work *w, struct prose *p)
 {
     size_t mark = canon_enter(w, BTZ_STR("description"));
 
-    canon_plain(btz_json_str(btz_json_getz(w->tool, "description")), w->arena, &p->text);
+    struct btz_str source = btz_json_str(btz_json_getz(w->tool, "description"));
+
+    canon_plain(canon_may_read(w, source.len) ? source : BTZ_STR_NONE, w->arena, &p->text);
     for (size_t at = 0; canon_sentence(&p->text, at, &w->sentence); at = w->sentence.end) {
         take_sentence(p);
         if (w->sentence.blank && w->sentence.count > 2) {

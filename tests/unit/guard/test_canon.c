@@ -354,7 +354,7 @@ static void free_text_is_bounded(void **state)
 
     (void)state;
     btz_buf_init(&text, 1024 * 1024);
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 80; i++) {
         (void)btz_buf_add_text(&text, "Results are sorted by date and are limited to one page. ");
     }
     for (int i = 0; i < 200; i++) {
@@ -367,7 +367,6 @@ static void free_text_is_bounded(void **state)
                       btz_json_text(arena, properties).ptr));
     btz_buf_fini(&text);
     assert_true(btz_json_str(btz_json_getz(r.definition, "description")).len <= 1100);
-    properties = NULL;
     for (size_t i = 0; i < 200; i++) {
         struct btz_str meaning = btz_json_str(btz_json_getz(
             btz_json_value_at(btz_json_pointer(r.definition, BTZ_STR("/inputSchema/properties")),
@@ -484,6 +483,23 @@ static void what_is_no_definition_is_refused(void **state)
         btz_json_set_strz(arena, tool, "name", "a");
         btz_json_setz(arena, tool, "inputSchema", deep);
         assert_int_equal(btz_canon_tool(BTZ_CANON_CANON, tool, NULL, arena, &r, &err), BTZ_ELIMIT);
+    }
+    {
+        size_t len = 1024 * 1024 + 1;
+        char *text = btz_arena_alloc(arena, len);
+        struct btz_json *tool = btz_json_new_object(arena);
+
+        memset(text, 'a', len);
+        btz_json_set_strz(arena, tool, "name", "a");
+        btz_json_set_str(arena, tool, "description", (struct btz_str){text, len});
+        for (unsigned arm = 0; arm < BTZ_CANON_ARMS; arm++) {
+            int wanted = arm == BTZ_CANON_NONE || arm == BTZ_CANON_SCHEMA_ONLY ? BTZ_OK
+                         : btz_canon_arm_asks((enum btz_canon_arm)arm)         ? BTZ_EUSAGE
+                                                                               : BTZ_ELIMIT;
+
+            assert_int_equal(btz_canon_tool((enum btz_canon_arm)arm, tool, NULL, arena, &r, &err),
+                             wanted);
+        }
     }
 }
 

@@ -202,8 +202,8 @@ static void arms_are_idempotent(void **state)
         "important: a\nb. secret c\n d",
         "  lead. trail  ",
         "e.g. this. e.g. that",
-        "\xE2\x80\xAE"
-        "A\xE2\x80\x8B. \xE2\x84\xAB \xEF\xB7\xBA",
+        ("\xE2\x80\xAE"
+         "A\xE2\x80\x8B. \xE2\x84\xAB \xEF\xB7\xBA"),
         "a . b ! c",
         "...",
         "1. One 2. Two",
