@@ -12,6 +12,9 @@ static const struct btz_command *const parts[] = {
     &btz_sieve_import_command,
     &btz_sieve_poison_command,
     &btz_sieve_freeze_command,
+    &btz_sieve_run_command,
+    &btz_sieve_attack_command,
+    &btz_sieve_report_command,
     NULL,
 };
 

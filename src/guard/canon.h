@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/str.h"
 #include "json/json.h"
 
@@ -40,6 +41,9 @@ bool btz_canon_arm_asks(enum btz_canon_arm arm);
 
 /* A control says what deletion alone would do; it is no defence. */
 bool btz_canon_arm_is_control(enum btz_canon_arm arm);
+
+/* SHA-256 over the words, the patterns and the version of the rules, for the record of a run. */
+struct btz_hash btz_canon_hash(void);
 
 enum btz_canon_action { BTZ_CANON_KEPT, BTZ_CANON_CHANGED, BTZ_CANON_REMOVED };
 

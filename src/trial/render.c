@@ -55,8 +55,9 @@ struct btz_hash btz_trial_prompt_hash(void)
 
 static void write_definition(struct btz_buf *out, const struct shown_tool *tool)
 {
-    const struct btz_json *description = btz_json_getz(tool->definition, "description");
-    const struct btz_json *schema = btz_json_getz(tool->definition, "inputSchema");
+    const struct btz_json *shown = tool->canon ? tool->canon->definition : tool->definition;
+    const struct btz_json *description = btz_json_getz(shown, "description");
+    const struct btz_json *schema = btz_json_getz(shown, "inputSchema");
 
     (void)btz_buf_add_text(out, "{\"type\":\"function\",\"function\":{\"name\":");
     (void)btz_json_write_str(out, tool->name);
@@ -97,10 +98,14 @@ static void map_tools(struct btz_trial *trial)
         for (size_t t = 0; !conn->left_out && t < btz_json_count(conn->tools); t++) {
             const struct btz_json *definition = btz_json_at(conn->tools, t);
             struct btz_str tool = btz_json_str(btz_json_getz(definition, "name"));
-            struct btz_str name = names_tool(trial, conn, tool);
+            const struct btz_canon_result *canon =
+                trial->options.defence.canon ? canonical_at(trial, conn, t) : NULL;
 
-            if (!defend_withholds(trial, conn, definition)) {
-                *slot_for(trial, name) = (struct shown_tool){conn, tool, name, definition};
+            if (trial->options.defence.canon ? canon != NULL
+                                             : !defend_withholds(trial, conn, definition)) {
+                struct btz_str name = names_tool(trial, conn, canon ? canon->name : tool);
+
+                *slot_for(trial, name) = (struct shown_tool){conn, tool, name, definition, canon};
             }
         }
     }
