@@ -30,15 +30,7 @@ static const struct btz_str unstated = BTZ_STR("Purpose not stated.");
 
 static bool is_word(const struct token *t, const char *words)
 {
-    struct btz_str rest = btz_str_of(words);
-    struct btz_str word;
-
-    while (btz_str_cut(&rest, ' ', &word)) {
-        if (t->len == word.len && strncasecmp(t->ptr, word.ptr, word.len) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return canon_is_one_of(t->ptr, t->len, words);
 }
 
 static bool is_point(const struct token *t, char sign)
@@ -277,15 +269,15 @@ static bool take_purpose(struct prose *p, size_t from, const char **rule)
     bool verb = first->kind == TOKEN_WORD && (first->flags & WORD_EFFECTS) &&
                 !(first->flags & WORD_INFLECTED);
     bool may = !p->judged_one || (verb && !states_early(&p->w->sentence, from));
-    size_t used;
+    bool whole = false;
 
     p->judged_one = true;
     if (p->purpose_len || !may) {
         return false;
     }
     p->purpose_len = canon_judge(&p->w->judge, &p->w->sentence, from, ROLE_PURPOSE,
-                                 CANON_PURPOSE_MAX, p->purpose, &used, rule);
-    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len)) {
+                                 CANON_PURPOSE_MAX, p->purpose, &whole, rule);
+    if (p->purpose_len && !whole && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len)) {
         p->purpose_len = 0;
     }
     if (p->purpose_len) {
@@ -299,7 +291,7 @@ static bool take_returns(struct prose *p, size_t from, const char **rule)
     const struct sentence *s = &p->w->sentence;
     bool word = from < s->count && is_word(&s->tokens[from], "returns return output outputs");
     bool colon = word && from + 1 < s->count && is_point(&s->tokens[from + 1], ':');
-    size_t used;
+    bool whole = false;
 
     if (!(colon || (word && p->purpose_len) || p->section == SECTION_RETURNS)) {
         return false;
@@ -310,7 +302,7 @@ static bool take_returns(struct prose *p, size_t from, const char **rule)
         return false;
     }
     p->returns_len = canon_judge(&p->w->judge, s, from, ROLE_RETURNS,
-                                 CANON_RETURNS_MAX - strlen("Returns: "), p->returns, &used, rule);
+                                 CANON_RETURNS_MAX - strlen("Returns: "), p->returns, &whole, rule);
     if (p->returns_len) {
         p->section = SECTION_NONE;
         span(p, BTZ_CANON_CHANGED, "returns", (struct btz_str){p->returns, p->returns_len});
@@ -323,7 +315,7 @@ static bool take_note(struct prose *p, const char **rule)
     const struct sentence *s = &p->w->sentence;
     bool led = is_led(s);
     char *out = p->notes + p->notes_len;
-    size_t used;
+    bool whole = false;
     size_t len;
 
     if (p->note_count == CANON_NOTES) {
@@ -331,8 +323,8 @@ static bool take_note(struct prose *p, const char **rule)
         return false;
     }
     len =
-        canon_judge(&p->w->judge, s, led ? 2 : 0, ROLE_NOTE, CANON_NOTE_MAX, out + 1, &used, rule);
-    len = len && comes_back(p, ROLE_NOTE, out + 1, len) ? len : 0;
+        canon_judge(&p->w->judge, s, led ? 2 : 0, ROLE_NOTE, CANON_NOTE_MAX, out + 1, &whole, rule);
+    len = len && (whole || comes_back(p, ROLE_NOTE, out + 1, len)) ? len : 0;
     if (len) {
         out[0] = ' ';
         p->notes_len += len + 1;
@@ -392,7 +384,7 @@ static void purpose_from_name(struct prose *p)
     const char *rule;
     char words[2 * CANON_TOOL_NAME_MAX + 2];
     size_t len = 0;
-    size_t used;
+    bool whole = false;
 
     while (canon_piece(&rest, &piece) && len + piece.len + 1 < sizeof(words)) {
         if (piece.len >= 6 && has_digit(piece)) {
@@ -409,7 +401,7 @@ static void purpose_from_name(struct prose *p)
     text.text = (struct btz_str){words, len};
     if (len && canon_sentence(&text, 0, &p->w->sentence)) {
         p->purpose_len = canon_judge(&p->w->judge, &p->w->sentence, 0, ROLE_PURPOSE,
-                                     CANON_PURPOSE_MAX, p->purpose, &used, &rule);
+                                     CANON_PURPOSE_MAX, p->purpose, &whole, &rule);
     }
     /* What would be read otherwise when it comes back does not stay. */
     if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len)) {
