@@ -617,7 +617,7 @@ size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t f
     /* A whole sentence that is written byte for byte as it stood needs no second look. */
     *whole = from == 0 && (size_t)c.index[c.count - 1] + 1 == s->count &&
              len - 1 == s->tokens[s->count - 1].end - s->tokens[0].begin &&
-             memcmp(out + 1, s->tokens[0].ptr + 1, len - 2) == 0;
+             memcmp(out, s->tokens[0].ptr, len - 1) == 0;
     if (!*whole && !is_stable(&c, max, (struct btz_str){out, len})) {
         *rule = not_a_statement;
         return 0;

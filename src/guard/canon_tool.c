@@ -234,22 +234,31 @@ static bool is_entry(const struct prose *p, const struct sentence *s)
             (btz_json_is(properties, BTZ_JSON_OBJECT) && btz_json_get(properties, first)));
 }
 
-/* Whether a sentence that was written will be taken for the same when it comes back. */
-static bool comes_back(const struct prose *p, enum role role, const char *written, size_t len)
+/* Whether a sentence that is written for `role` is taken for the same when it comes back. */
+static bool comes_back_as(const struct prose *p, enum role role, const struct sentence *s)
 {
-    struct plain text = {{written, len}, NULL};
-    struct sentence s;
+    size_t lead = lead_of(s);
 
-    if (!canon_sentence(&text, 0, &s) || s.count == 0) {
-        return false;
-    }
-    if (is_entry(p, &s) || is_recomputed(&s) || precondition(p, &s)) {
+    if (s->count == 0 || is_entry(p, s) || is_recomputed(s) || precondition(p, s)) {
         return false;
     }
     /* "Returns the weather." is a purpose where it comes first. */
     return role == ROLE_PURPOSE
-               ? lead_of(&s) == 0
-               : !is_led(&s) && !is_word(&s.tokens[lead_of(&s)], "returns return output outputs");
+               ? lead == 0
+               : !is_led(s) && !is_word(&s->tokens[lead], "returns return output outputs");
+}
+
+/* `whole`: what was written is the sentence under way. */
+static bool comes_back(const struct prose *p, enum role role, const char *written, size_t len,
+                       bool whole)
+{
+    struct plain text = {{written, len}, NULL};
+    struct sentence s;
+
+    if (whole) {
+        return comes_back_as(p, role, &p->w->sentence);
+    }
+    return canon_sentence(&text, 0, &s) && comes_back_as(p, role, &s);
 }
 
 /* "Search results are sorted": no purpose, though its first word could be a verb. */
@@ -277,7 +286,7 @@ static bool take_purpose(struct prose *p, size_t from, const char **rule)
     }
     p->purpose_len = canon_judge(&p->w->judge, &p->w->sentence, from, ROLE_PURPOSE,
                                  CANON_PURPOSE_MAX, p->purpose, &whole, rule);
-    if (p->purpose_len && !whole && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len)) {
+    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len, whole)) {
         p->purpose_len = 0;
     }
     if (p->purpose_len) {
@@ -324,7 +333,7 @@ static bool take_note(struct prose *p, const char **rule)
     }
     len =
         canon_judge(&p->w->judge, s, led ? 2 : 0, ROLE_NOTE, CANON_NOTE_MAX, out + 1, &whole, rule);
-    len = len && (whole || comes_back(p, ROLE_NOTE, out + 1, len)) ? len : 0;
+    len = len && comes_back(p, ROLE_NOTE, out + 1, len, whole) ? len : 0;
     if (len) {
         out[0] = ' ';
         p->notes_len += len + 1;
@@ -404,7 +413,7 @@ static void purpose_from_name(struct prose *p)
                                      CANON_PURPOSE_MAX, p->purpose, &whole, &rule);
     }
     /* What would be read otherwise when it comes back does not stay. */
-    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len)) {
+    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len, whole)) {
         p->purpose_len = 0;
     }
     if (!p->purpose_len) {
