@@ -426,7 +426,7 @@ static const struct btz_option options[] = {
     {"timeout", 0, BTZ_OPTION_INT, "SECONDS", "for one server, start to list (default 30)", 1,
      3600},
     {"memory", 0, BTZ_OPTION_INT, "MIB", "private memory of one process (default 4096)", 64,
-     1048576},
+     100000000},
     {"env", 0, BTZ_OPTION_LIST, "NAME=VALUE",
      "a variable for all of them; nothing of this environment but PATH, LANG, LC_ALL, TZ and the "
      "places of certificates is passed on",

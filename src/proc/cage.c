@@ -6,12 +6,14 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,20 +73,85 @@ static int map_ids(uid_t uid, gid_t gid)
     return write_file("/proc/self/uid_map", map);
 }
 
-/* Everything read-only but the folder, which becomes a mount of its own. */
-static int close_files(const char *folder)
+/* Where people keep secrets, below HOME; a file gets /dev/null over it, a folder an empty one. What
+ * else this user can read the program can read too, and could put it into what it says. */
+static const char *const secrets[] = {".ssh",          ".gnupg",
+                                      ".aws",          ".azure",
+                                      ".config",       ".docker",
+                                      ".kube",         ".gcloud",
+                                      ".mozilla",      ".local/share/keyrings",
+                                      ".netrc",        ".npmrc",
+                                      ".pypirc",       ".git-credentials",
+                                      ".bash_history", ".zsh_history",
+                                      ".pgpass",       ".python_history",
+                                      ".my.cnf",       ".node_repl_history"};
+
+static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+                                      "/dev/urandom"};
+
+/* Not being there is fine, staying visible is not. */
+static int hide(const char *path)
 {
-    struct mount_attr read_only = {.attr_set = MOUNT_ATTR_RDONLY};
+    struct stat about;
+
+    if (stat(path, &about) != 0) {
+        return 0;
+    }
+    return S_ISDIR(about.st_mode)
+               ? mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=64k")
+               : mount("/dev/null", path, NULL, MS_BIND, NULL);
+}
+
+static int hide_secrets(bool network)
+{
+    const char *home = getenv("HOME");
+    char path[4096];
+
+    for (size_t i = 0; home && i < sizeof(secrets) / sizeof(secrets[0]); i++) {
+        int len = snprintf(path, sizeof(path), "%s/%s", home, secrets[i]);
+
+        if (len > 0 && (size_t)len < sizeof(path) && hide(path) != 0) {
+            return -1;
+        }
+    }
+    /* Sockets of services, which a read-only mount does not close; name resolution may need them.
+     */
+    if (!network && hide("/run") != 0) {
+        return -1;
+    }
+    return hide("/etc/shadow") || hide("/etc/gshadow") ? -1 : 0;
+}
+
+/* Everything read-only but the folder, which becomes a mount of its own, and no devices but a few:
+ * a program that is this user's, and this user may be root, could write to disks otherwise. */
+static int close_files(const struct btz_proc_cage *cage)
+{
+    struct mount_attr closed = {.attr_set =
+                                    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID};
     struct mount_attr writable = {.attr_clr = MOUNT_ATTR_RDONLY};
+    struct mount_attr device = {.attr_clr = MOUNT_ATTR_NODEV};
+    size_t count = sizeof(devices) / sizeof(devices[0]);
 
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount(folder, folder, NULL, MS_BIND, NULL) != 0) {
+        hide_secrets(cage->network) != 0 ||
+        mount(cage->folder, cage->folder, NULL, MS_BIND, NULL) != 0) {
         return -1;
     }
-    if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &read_only, sizeof(read_only)) != 0) {
+    for (size_t i = 0; i < count; i++) {
+        if (mount(devices[i], devices[i], NULL, MS_BIND, NULL) != 0) {
+            return -1;
+        }
+    }
+    if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &closed, sizeof(closed)) != 0 ||
+        mount_setattr(AT_FDCWD, cage->folder, 0, &writable, sizeof(writable)) != 0) {
         return -1;
     }
-    return mount_setattr(AT_FDCWD, folder, 0, &writable, sizeof(writable));
+    for (size_t i = 0; i < count; i++) {
+        if (mount_setattr(AT_FDCWD, devices[i], 0, &device, sizeof(device)) != 0) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 /* The loopback device of a new network is down; servers that open a port need it. */
@@ -132,7 +199,7 @@ int btz_proc_cage_enter(const struct btz_proc_cage *cage)
 
     if (cage->namespaces) {
         if (unshare(cage->network ? flags : flags | CLONE_NEWNET) != 0 || map_ids(uid, gid) != 0 ||
-            prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || close_files(cage->folder) != 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || close_files(cage) != 0) {
             return -1;
         }
         if (fork_on() != 0) { /* from here: process 1 of the namespace, its end is everybody's */
@@ -142,7 +209,7 @@ int btz_proc_cage_enter(const struct btz_proc_cage *cage)
             raise_loopback();
         }
         /* A view of its own processes; where it is not allowed, it sees the names of others. */
-        (void)mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+        (void)mount("proc", "/proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
         if (fork_on() != 0) {
             return -1;
         }

@@ -3,8 +3,10 @@
  * read-only but for the folder. What is started in such a namespace cannot outlive it, whatever
  * process groups or sessions it makes.
  *
- * With namespaces the program is no root, even if this process is: user 1000 of its own namespace,
- * without capabilities (user_namespaces(7), pid_namespaces(7)). */
+ * With namespaces the program is user 1000 of its own namespace, without capabilities
+ * (user_namespaces(7), pid_namespaces(7)); to files it is still this user. So devices, sockets
+ * below /run, the usual places of secrets and the terminal are out of its reach. What else this
+ * user can read, it can read: run it as a user who has nothing to hide. */
 #ifndef BTZ_PROC_CAGE_H
 #define BTZ_PROC_CAGE_H
 

@@ -71,7 +71,11 @@ static void become(const struct btz_proc_options *options, const char *const *en
 {
     sigset_t none;
 
-    (void)setpgid(0, 0);
+    if (options->cage) {
+        (void)setsid(); /* no way to this process's terminal */
+    } else {
+        (void)setpgid(0, 0);
+    }
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
         _exit(127); /* it died before the kernel was asked */

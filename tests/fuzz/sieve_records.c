@@ -1,6 +1,7 @@
 /* Records of the sieve. First byte: 'd' definitions, 'i' items, 'm' a manifest, 'f' any file for an
- * import (as MCPTox's layout, too), 'b' tools as text. Files are read through a descriptor, as a
- * program reads them. What is taken must be written and read back as the same. */
+ * import (as MCPTox's layout, too), 'b' tools as text, 't' a list of servers. Files are read
+ * through a descriptor, as a program reads them. What is taken must be written and read back as the
+ * same. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "sieve/import.h"
+#include "sieve/targets.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -110,6 +112,23 @@ static void fuzz_import(struct btz_arena *arena, struct btz_str text)
     (void)close(fd);
 }
 
+static void fuzz_targets(struct btz_arena *arena, struct btz_str text)
+{
+    struct btz_sieve_target *targets = NULL;
+    size_t count = 0;
+    char path[64];
+    int fd = memory_file(text, path, sizeof(path));
+
+    if (btz_sieve_targets_load(arena, path, &targets, &count, NULL) == BTZ_OK) {
+        check(count > 0, "a list names a server");
+        for (size_t i = 0; i < count; i++) {
+            check((targets[i].argv != NULL) != (targets[i].url.len > 0), "a command or a URL");
+            check(targets[i].label.len && targets[i].source.len && targets[i].env, "a server");
+        }
+    }
+    (void)close(fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct btz_arena *arena;
@@ -126,6 +145,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_manifest(arena, text);
     } else if (data[0] == 'f') {
         fuzz_import(arena, text);
+    } else if (data[0] == 't') {
+        fuzz_targets(arena, text);
     } else if (data[0] == 'b') {
         while (btz_sieve_tool_block(arena, &text)) {
         }

@@ -96,7 +96,8 @@ test('real packages, lab servers and a URL are listed; what fails says why', asy
       { label: 'broken', command: ['sh', '-c', 'echo "no key given" >&2; exit 3'] },
       { label: 'missing', command: ['btz-there-is-no-such-program'] }];
     writeFileSync(at('servers.json'), JSON.stringify({ env: { DUMMY: '1' }, servers }));
-    const done = await sieve(1, 'harvest', at('servers.json'), '--out', at('harvest.jsonl'), '--yes', '--json', '--timeout', '20', '--jobs', '4');
+    const done = await sieve(1, 'harvest', at('servers.json'), '--out', at('harvest.jsonl'), '--yes', '--json', '--timeout', '20', '--jobs', '4',
+      '--memory', '50000000'); // a lab server of a build with AddressSanitizer reserves 15 TiB
     const report = JSON.parse(done.out);
     valid('sieve-harvest', report);
     const rows = Object.fromEntries(report.servers.map((row) => [row.label, row]));
@@ -154,25 +155,56 @@ const processes = () => readdirSync('/proc').filter((name) => /^\d+$/.test(name)
   }
 });
 
-test('Ctrl-C leaves no process and no folder behind, and keeps what was listed', async () => {
-  const mark = `86400.${process.pid}`;
-  writeFileSync(at('stop.json'), JSON.stringify({ servers: [
+/** Starts a harvest of a server that is fine and one that hangs; resolves once it hangs. */
+async function hanging(name, mark) {
+  writeFileSync(at(`${name}.json`), JSON.stringify({ servers: [
     { label: 'fine', command: [process.execPath, '-e', TELLTALE] },
     { label: 'stuck', command: ['sh', '-c', `setsid sleep ${mark} & sleep ${mark}`] }] }));
-  const child = spawn(program('bartizan'), ['sieve', 'harvest', at('stop.json'), '--out', at('stop.jsonl'), '--yes', '--timeout', '60'],
+  const child = spawn(program('bartizan'), ['sieve', 'harvest', at(`${name}.json`), '--out', at(`${name}.jsonl`), '--yes', '--timeout', '60'],
     { env: { ...process.env, TMPDIR: folder }, stdio: 'ignore' });
   const closed = new Promise((resolve) => child.on('close', resolve));
   const until = Date.now() + 30000;
   const sleeping = () => processes().filter((line) => line.includes(mark) && line.startsWith('sleep')).length;
-  while (sleeping() < 2 || !existsSync(at('stop.jsonl')) || statSync(at('stop.jsonl')).size === 0) {
+  while (sleeping() < 2 || !existsSync(at(`${name}.jsonl`)) || statSync(at(`${name}.jsonl`)).size === 0) {
     assert.ok(Date.now() < until);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+  return { child, closed, sleeping };
+}
+
+test('Ctrl-C leaves no process and no folder behind, and keeps what was listed', async () => {
+  const { child, closed, sleeping } = await hanging('stop', `86400.${process.pid}`);
   child.kill('SIGINT');
   assert.equal(await closed, 130);
   assert.equal(sleeping(), 0);
   assert.deepEqual(readdirSync(folder).filter((name) => name.startsWith('bartizan-harvest-')), []);
   assert.equal(lines('stop.jsonl').length, 2);
+});
+
+test('a harvest that is killed takes its servers with it', async () => {
+  const { child, closed, sleeping } = await hanging('kill', `86401.${process.pid}`);
+  child.kill('SIGKILL');
+  await closed;
+  for (const until = Date.now() + 10000; sleeping() > 0;) {
+    assert.ok(Date.now() < until);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+});
+
+test('tools/harvest installs nothing without --yes', async () => {
+  const done = await new Promise((resolve) => {
+    const child = spawn('python3', [path.join(ROOT, 'tools/harvest'), '--work', at('work'), '--only', 'server-memory']);
+    let out = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => { out += text; });
+    child.on('close', (code) => resolve({ code, out }));
+  });
+  assert.equal(done.code, 2);
+  assert.match(done.out, /^npm:@modelcontextprotocol\/server-memory \S+ /m);
+  assert.ok(!existsSync(at('work/packages')));
+  for (const line of readFileSync(path.join(ROOT, 'tools/harvest.d/servers.jsonl'), 'utf8').trim().split('\n')) {
+    const server = JSON.parse(line);
+    assert.ok(['npm', 'pypi'].includes(server.registry) && server.package && /^\d/.test(server.version), line);
+  }
 });
 
 test('an import takes a list, and refuses another file than the known MCPTox', async () => {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -99,6 +100,38 @@ static void a_caged_program_has_its_folder_and_nothing_else(void **state)
     assert_string_equal(how, "exited with status 7");
 }
 
+static void devices_secrets_and_the_system_are_out_of_reach(void **state)
+{
+    char home[100];
+    char path[200];
+    char out[1000];
+    char how[64];
+    FILE *file;
+
+    (void)state;
+    if (!namespaces) {
+        skip();
+    }
+    (void)snprintf(home, sizeof(home), "%s-home", folder);
+    assert_int_equal(mkdir(home, 0700), 0);
+    (void)snprintf(path, sizeof(path), "%s/.netrc", home);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs("password", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(setenv("HOME", home, 1), 0);
+    play(
+        "cat \"$HOME/.netrc\"; echo x > /dev/null && head -c 1 /dev/zero | wc -c; ls /run | wc -l; "
+        "for d in /dev/vda /dev/sda /dev/nvme0n1 /dev/mem /dev/kmsg; do "
+        "(: < $d) 2>/dev/null && echo opened $d; done; "
+        "(echo 1 > /proc/sys/kernel/panic) 2>/dev/null && echo written; "
+        "(: < /dev/tty) 2>/dev/null && echo terminal; echo end",
+        (struct btz_proc_cage){.namespaces = true}, out, sizeof(out), how);
+    assert_string_equal(out, "1\n0\nend\n");
+    (void)unlink(path);
+    (void)rmdir(home);
+}
+
 static void nothing_outlives_a_cage(void **state)
 {
     char script[200];
@@ -148,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_caged_program_has_its_folder_and_nothing_else),
+        cmocka_unit_test(devices_secrets_and_the_system_are_out_of_reach),
         cmocka_unit_test(nothing_outlives_a_cage),
         cmocka_unit_test(limits_hold),
     };
