@@ -192,6 +192,13 @@ void canon_keep(struct work *w, const struct btz_json *value, const char *rule)
 
 /* ---- one definition ---- */
 
+bool canon_may_read(struct work *w, size_t bytes)
+{
+    w->too_long = w->too_long || bytes > w->text_left;
+    w->text_left -= w->too_long ? 0 : bytes;
+    return !w->too_long;
+}
+
 static const struct btz_json *map_of(struct btz_arena *arena, const struct rename *list)
 {
     struct btz_json *map = list ? btz_json_new_object(arena) : NULL;
@@ -247,7 +254,9 @@ static void start(struct work *w, enum btz_canon_arm arm, const struct btz_json 
     w->tool = tool;
     w->out = out;
     w->prose_left = CANON_PROSE_MAX;
-    w->judge = (struct judge){&w->own, siblings, out->given_name, EFFECT_UNKNOWN};
+    w->text_left = CANON_BYTES_MAX;
+    w->judge = (struct judge){&w->own, siblings, out->given_name,
+                              !btz_str_eq(out->given_name, out->name), EFFECT_UNKNOWN};
 }
 
 int canon_run(enum btz_canon_arm arm, const struct btz_json *tool,
@@ -269,6 +278,10 @@ int canon_run(enum btz_canon_arm arm, const struct btz_json *tool,
     if (w.too_deep) {
         return btz_err_set(err, BTZ_ELIMIT, "the schema of tool %.*s is nested over %d deep",
                            BTZ_FMT(btz_str_sub(out->given_name, 0, 64)), CANON_DEPTH_MAX);
+    }
+    if (w.too_long) {
+        return btz_err_set(err, BTZ_ELIMIT, "tool %.*s has over %d bytes of text",
+                           BTZ_FMT(btz_str_sub(out->given_name, 0, 64)), CANON_BYTES_MAX);
     }
     out->names = map_of(arena, w.names);
     out->values = map_of(arena, w.values);

@@ -245,7 +245,7 @@ static struct btz_str nfkc(struct editor *e, struct btz_str text)
 {
     const UNormalizer2 *norm;
     UErrorCode status = U_ZERO_ERROR;
-    int32_t most = (int32_t)(text.len * 18 + 64);
+    int32_t most = 0;
     UChar *wide;
     UChar *normal;
     char *out;
@@ -260,9 +260,16 @@ static struct btz_str nfkc(struct editor *e, struct btz_str text)
     }
     norm = unorm2_getNFKCInstance(&status);
     wide = btz_arena_array(e->w->arena, text.len + 1, sizeof(*wide));
+    (void)u_strFromUTF8(wide, (int32_t)text.len + 1, &len, text.ptr, (int32_t)text.len, &status);
+    most = unorm2_normalize(norm, wide, len, NULL, 0, &status) + 1;
+    if (status == U_BUFFER_OVERFLOW_ERROR) {
+        status = U_ZERO_ERROR;
+    }
+    if (U_FAILURE(status)) {
+        return text;
+    }
     normal = btz_arena_array(e->w->arena, (size_t)most, sizeof(*normal));
     out = btz_arena_alloc(e->w->arena, (size_t)most * 3);
-    (void)u_strFromUTF8(wide, (int32_t)text.len + 1, &len, text.ptr, (int32_t)text.len, &status);
     len = unorm2_normalize(norm, wide, len, normal, most, &status);
     (void)u_strToUTF8(out, most * 3, &len, normal, len, &status);
     if (U_FAILURE(status)) {
@@ -323,6 +330,9 @@ static struct btz_str edited(struct editor *e, struct btz_str text)
     struct btz_str now = text;
     struct btz_buf out;
 
+    if (!canon_may_read(e->w, text.len)) {
+        return text;
+    }
     switch (e->w->arm) {
     case BTZ_CANON_FIRST_SENTENCE:
     case BTZ_CANON_FIRST_120:

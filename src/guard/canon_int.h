@@ -147,6 +147,7 @@ struct judge {
     const struct own_words *own;
     const struct siblings *siblings; /* NULL: there is no list */
     struct btz_str name;             /* of the tool, as given */
+    bool renamed;                    /* ... which is not its name any more */
     enum effect effect;              /* of the tool's name; UNKNOWN allows all */
 };
 
@@ -201,6 +202,8 @@ struct work {
     size_t path_len, path_cap;
     unsigned depth;
     bool too_deep;
+    size_t text_left; /* bytes of prose that may yet be read */
+    bool too_long;
 
     /* Not cleared at the start. */
     struct own_words own;
@@ -211,7 +214,7 @@ enum {
     CANON_DEPTH_MAX = 32,
     CANON_PURPOSE_MAX = 160,
     CANON_NOTE_MAX = 140,
-    CANON_NOTES = 3,
+    CANON_NOTES = 4,
     CANON_RETURNS_MAX = 140,
     CANON_REQUIRES = 3,
     CANON_MEANING_MAX = 120,
@@ -235,6 +238,9 @@ bool canon_holds_names(struct btz_str key);
 /* Every text below `value`, keys of objects too, is removed; or stays as it is. */
 void canon_drop(struct work *w, const struct btz_json *value, const char *rule);
 void canon_keep(struct work *w, const struct btz_json *value, const char *rule);
+
+/* False, and noted, if so much more prose would be over CANON_BYTES_MAX for the definition. */
+bool canon_may_read(struct work *w, size_t bytes);
 
 /* Adds the names and values that a schema will have to `own`. */
 void canon_collect(struct work *w, const struct btz_json *schema);

@@ -116,14 +116,17 @@ static bool against_name(const struct choice *c, size_t i)
     uint32_t flags = t->kind == TOKEN_WORD ? t->flags : 0;
     enum effect effect = canon_effect_of(flags);
 
-    if (effect <= EFFECT_READS || (flags & WORD_INFLECTED) || covers(c->judge->effect, effect)) {
+    /* A parameter may well say what is written; what it sends or deletes is another thing. */
+    if (effect <= (c->role == ROLE_MEANING ? EFFECT_WRITES : EFFECT_READS) ||
+        (flags & WORD_INFLECTED) || covers(c->judge->effect, effect)) {
         return false;
     }
     if (i == 0) {
         return c->role == ROLE_PURPOSE || !(flags & WORD_NOUN);
     }
     return !(flags & WORD_NOUN) &&
-           is_one_of(before, "and or that which to also it this will can may");
+           ((flags & WORD_THIRD) ||
+            is_one_of(before, "and or that which to also it this will can may"));
 }
 
 /* ---- tokens ---- */
@@ -154,6 +157,12 @@ static bool is_excused(const struct choice *c, size_t i)
     }
     if (is_word(t, "call") || is_word(t, "calls")) {
         return before && is_one_of(before, "api rpc phone video voice system function");
+    }
+    if (is_word(t, "instead")) {
+        return next && is_word(next, "of");
+    }
+    if (is_word(t, "you")) {
+        return c->role != ROLE_PURPOSE && next && is_word(next, "want");
     }
     return is_one_of(t, "override overrides") && c->role == ROLE_MEANING && i == 0;
 }
@@ -251,6 +260,20 @@ static const char *check_name(const struct choice *c, const struct token *t, siz
     return own ? NULL : rule;
 }
 
+/* Whether an unknown word behind this one is likely to be an operand: a recipient, an account. */
+static bool may_name_somebody(const struct token *before)
+{
+    if (before->kind == TOKEN_POINT) {
+        return before->ptr[0] == ':' || before->ptr[0] == '=';
+    }
+    return before->kind == TOKEN_WORD &&
+           ((before->flags & WORD_TOWARDS) ||
+            is_one_of(before,
+                      "is are be was equals by account accounts user users recipient contact "
+                      "channel address customer member owner person name server host domain "
+                      "bucket folder file directory group team wallet"));
+}
+
 static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
 {
     const struct token *t = at(c, i);
@@ -271,11 +294,15 @@ static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
     if (before && is_one_of(before, "the a an") && i >= 2) {
         before = neighbour(c, i, -2);
     }
-    if (before && before->kind == TOKEN_WORD && (before->flags & WORD_TOWARDS)) {
+    if (before && may_name_somebody(before)) {
         return "recipient";
     }
-    if (t->len > UNKNOWN_WORD_MAX || t->len < 2) {
+    if (t->len > UNKNOWN_WORD_MAX || t->len < 2 || memchr(t->ptr, '-', t->len)) {
         return "unknown-words";
+    }
+    /* A name that no table has: what a tool is for may hold one, what is said of it may not. */
+    if (t->ptr[0] >= 'A' && t->ptr[0] <= 'Z' && i > 0 && c->role != ROLE_PURPOSE) {
+        return "unknown-name";
     }
     ++*unknown;
     return NULL;
@@ -286,6 +313,10 @@ static const char *check_token(const struct choice *c, size_t i, size_t *unknown
 {
     const struct token *t = at(c, i);
 
+    if (c->judge->renamed && t->len == c->judge->name.len &&
+        memcmp(t->ptr, c->judge->name.ptr, t->len) == 0) {
+        return "other-tool"; /* or nobody's: the tool has another name now */
+    }
     switch ((enum token_kind)t->kind) {
     case TOKEN_WORD:
         return check_word(c, i, unknown);
@@ -311,11 +342,36 @@ static const char *check_token(const struct choice *c, size_t i, size_t *unknown
 static bool states_something(const struct choice *c)
 {
     for (size_t i = 0; i < c->count && i < STATEMENT_WITHIN; i++) {
-        if (at(c, i)->kind == TOKEN_WORD && (at(c, i)->flags & WORD_STATES)) {
+        if (at(c, i)->kind == TOKEN_WORD && ((at(c, i)->flags & (WORD_STATES | WORD_THIRD)) ||
+                                             is_one_of(at(c, i), "must should will"))) {
             return true;
         }
     }
     return false;
+}
+
+/* "If the file exists, the operation fails": what follows the comma is no order. */
+static bool has_plain_consequence(const struct choice *c)
+{
+    for (size_t i = 1; i + 2 < c->count; i++) {
+        if (is_point(at(c, i), ',')) {
+            const struct token *t = at(c, i + 1);
+
+            return t->kind == TOKEN_WORD && !(t->flags & WORD_EFFECTS) &&
+                   (t->flags & (WORD_FUNCTION | WORD_NOUN));
+        }
+    }
+    return false;
+}
+
+/* A statement about what whoever calls the tool does is an order in other words. */
+static bool has_acting_subject(const struct choice *c)
+{
+    size_t i = is_one_of(at(c, 0), "the a an each every any all") ? 1 : 0;
+
+    return i < c->count &&
+           is_one_of(at(c, i), "user users client clients caller callers host hosts application "
+                               "applications agent agents model models server-operator operator");
 }
 
 static bool fits_role(const struct choice *c)
@@ -330,10 +386,14 @@ static bool fits_role(const struct choice *c)
     switch (c->role) {
     case ROLE_PURPOSE:
         return c->count >= 2 && first->kind == TOKEN_WORD &&
-               !is_one_of(first, "if when while unless because use used") &&
+               !is_one_of(first, "if when while unless because use used requires needs") &&
                ((flags & WORD_EFFECTS) ? !(flags & WORD_INFLECTED) : true);
     case ROLE_NOTE:
-        if (c->count < 2 || is_one_of(first, "if when while unless because use set")) {
+        if (c->count < 2 || is_one_of(first, "when while unless because use set") ||
+            (is_one_of(first, "if") && !has_plain_consequence(c))) {
+            return false;
+        }
+        if (has_acting_subject(c)) {
             return false;
         }
         if ((flags & WORD_EFFECTS) && !(flags & (WORD_THIRD | WORD_INFLECTED | WORD_NOUN))) {
@@ -383,6 +443,13 @@ static size_t written(const struct choice *c, size_t count, char *out)
         out[0] = (char)(out[0] - 0x20);
     }
     return len;
+}
+
+/* A sign, or an abbreviation whose full stop would be taken for its own. */
+static bool may_not_end(const struct token *t)
+{
+    return (t->kind == TOKEN_POINT && t->ptr[0] != ')') ||
+           (t->kind == TOKEN_WORD && (memchr(t->ptr, '.', t->len) || is_one_of(t, "vs etc")));
 }
 
 /* Nothing that points at what was cut off stays at the end. */
@@ -512,7 +579,9 @@ static size_t choose(struct choice *c, size_t from, size_t max, char *out)
     c->count = 0;
     c->rule = not_a_statement;
     take_tokens(c, from);
-    strip_end(c);
+    while (c->count && may_not_end(at(c, c->count - 1))) {
+        c->count--;
+    }
     for (int i = 0; i < SALVAGES && c->count; i++) {
         size_t bad = first_bad(c);
 

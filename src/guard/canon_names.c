@@ -98,11 +98,12 @@ bool canon_own_has(const struct own_words *own, const char *word, size_t len, ui
 
 struct pieces {
     unsigned count;
-    unsigned unknown; /* letters that no table has; longer than three */
-    unsigned digits;  /* digits in all */
-    unsigned banned;  /* words that end a sentence */
-    unsigned private; /* sensitive words, and words of the conversation */
-    unsigned towards; /* to, into, at: a recipient may follow */
+    unsigned unknown;        /* letters that no table has; longer than three */
+    unsigned digits;         /* digits in all */
+    unsigned banned;         /* words that end a sentence */
+    unsigned private;        /* sensitive words, and words of the conversation */
+    unsigned towards;        /* to, into, at: a recipient may follow */
+    unsigned unknown_behind; /* unknown ones behind such a word */
     unsigned longest;
 };
 
@@ -121,6 +122,7 @@ static struct pieces pieces_of(struct btz_str name)
         }
         p.count++;
         p.digits += digits;
+        p.unknown_behind += p.towards && !flags && digits == 0 && piece.len > 3 ? 1 : 0;
         p.unknown += !flags && digits == 0 && piece.len > 3 ? 1 : 0;
         p.banned += flags & WORD_BANNED ? 1 : 0;
         p.private += flags & (WORD_SENSITIVE | WORD_SOFT) ? 1 : 0;
@@ -207,7 +209,7 @@ bool canon_name_is_plain(struct btz_str name, size_t max)
     }
     p = pieces_of(name);
     return p.count >= 1 && p.count <= PIECES_MAX && p.longest <= 24 && p.digits <= 4 &&
-           p.banned <= 1 && (p.banned == 0 || p.count <= 3) &&
+           p.unknown_behind == 0 && p.banned <= 1 && (p.banned == 0 || p.count <= 3) &&
            p.unknown <= (p.count >= 6   ? 0U
                          : p.count >= 4 ? 1U
                                         : 3U) &&
@@ -236,8 +238,9 @@ bool canon_value_is_plain(struct btz_str value)
     if (is_host(value) || (is_dotted(value) && p.unknown)) {
         return false;
     }
-    return p.count <= VALUE_PIECES_MAX && p.longest <= 20 && p.digits <= 10 && p.banned == 0 &&
-           p.unknown <= 2 && (p.private <= 1 && (p.private == 0 || p.count <= 2)) && slashes <= 1 &&
+    return p.count <= VALUE_PIECES_MAX && p.longest <= 20 && p.digits <= 10 &&
+           (p.banned == 0 || p.count == 1) && p.unknown <= 2 &&
+           (p.private <= 1 && (p.private == 0 || p.count <= 2)) && slashes <= 1 &&
            value.ptr[0] != '/' && value.ptr[0] != ' ' && value.ptr[value.len - 1] != ' ';
 }
 

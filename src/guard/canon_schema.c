@@ -461,6 +461,7 @@ static struct btz_str meaning_of(struct work *w, struct btz_str source)
     size_t len = 0;
     unsigned count = 0;
 
+    source = canon_may_read(w, source.len) ? source : BTZ_STR_NONE;
     canon_plain(source, w->arena, &text);
     for (size_t at = 0; canon_sentence(&text, at, &w->sentence); at = w->sentence.end) {
         size_t from = text.from ? text.from[at] : at;

@@ -58,7 +58,7 @@ static bool is_ascii(struct btz_str s)
 
 void canon_plain(struct btz_str source, struct btz_arena *arena, struct plain *out)
 {
-    size_t most = source.len * 6 + 16; /* "°" of two bytes becomes " Fahrenheit" */
+    size_t most = source.len * 4 + 16; /* "°" of two bytes becomes " degrees" */
     uint32_t *from;
     char *text;
     size_t len = 0;
@@ -289,7 +289,8 @@ static void classify(struct token *t)
     } else if (is_pair(t->ptr, t->len)) {
         t->kind = TOKEN_PAIR;
         t->flags = hyphened_flags(t->ptr, t->len);
-    } else if (letters && joints && !digits && !other && !name) {
+    } else if (letters && joints && !other && !name &&
+               (!digits || (hyphened_flags(t->ptr, t->len) & WORD_KNOWN))) {
         t->kind = TOKEN_WORD;
         t->hash = canon_word_hash(t->ptr, t->len);
         t->flags = canon_word(t->ptr, t->len, t->hash);

@@ -260,12 +260,23 @@ static bool comes_back(const struct prose *p, enum role role, const char *writte
                : !is_led(&s) && !is_word(&s.tokens[lead_of(&s)], "returns return output outputs");
 }
 
+/* "Search results are sorted": no purpose, though its first word could be a verb. */
+static bool states_early(const struct sentence *s, size_t from)
+{
+    for (size_t i = from + 1; i < s->count && i <= from + 3; i++) {
+        if (is_word(&s->tokens[i], "is are can may will has have was were must should")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool take_purpose(struct prose *p, size_t from, const char **rule)
 {
     const struct token *first = &p->w->sentence.tokens[from];
     bool verb = first->kind == TOKEN_WORD && (first->flags & WORD_EFFECTS) &&
                 !(first->flags & WORD_INFLECTED);
-    bool may = verb || !p->judged_one;
+    bool may = !p->judged_one || (verb && !states_early(&p->w->sentence, from));
     size_t used;
 
     p->judged_one = true;
@@ -540,7 +551,9 @@ static void read_description(struct work *w, struct prose *p)
 {
     size_t mark = canon_enter(w, BTZ_STR("description"));
 
-    canon_plain(btz_json_str(btz_json_getz(w->tool, "description")), w->arena, &p->text);
+    struct btz_str source = btz_json_str(btz_json_getz(w->tool, "description"));
+
+    canon_plain(canon_may_read(w, source.len) ? source : BTZ_STR_NONE, w->arena, &p->text);
     for (size_t at = 0; canon_sentence(&p->text, at, &w->sentence); at = w->sentence.end) {
         take_sentence(p);
         if (w->sentence.blank && w->sentence.count > 2) {
