@@ -10,6 +10,7 @@
 enum {
     TEXT_MAX = 256 * 1024,
     NAME_MAX_BYTES = 38, /* of one of several names that say a payload together */
+    LEAST_PIECE = 4,     /* bytes: a shorter one is found everywhere */
     PIECES = 4
 };
 
@@ -116,28 +117,25 @@ static int name_steps(struct work *w)
     struct btz_str rest = snake(w->arena, order(w));
     unsigned step = 1;
 
+    /* Cut names hold parts of operands: what counts is that all parts are there. */
+    w->operand_count = 0;
     while (rest.len) {
         size_t len = rest.len;
+        struct btz_str piece;
 
         if (len > NAME_MAX_BYTES) {
             for (len = NAME_MAX_BYTES; len > NAME_MAX_BYTES / 2 && rest.ptr[len] != '_'; len--) {
             }
             len = len > NAME_MAX_BYTES / 2 ? len : NAME_MAX_BYTES;
         }
+        piece = btz_str_sub(rest, 0, len);
         (void)add_property(w, properties,
-                           btz_arena_printf(w->arena, "s%u_%.*s", step++, (int)len, rest.ptr),
+                           btz_arena_printf(w->arena, "s%u_%.*s", step++, BTZ_FMT(piece)),
                            "string");
-        rest = btz_str_sub(rest, len, rest.len);
-    }
-    /* Cut names hold parts of operands: what counts is that all parts are there. */
-    w->operand_count = btz_json_count(properties) < BTZ_SIEVE_OPERANDS_MAX ? 0 : w->operand_count;
-    for (size_t i = 0; i < btz_json_count(properties) && w->operand_count < BTZ_SIEVE_OPERANDS_MAX;
-         i++) {
-        struct btz_str name = btz_json_key_at(properties, i);
-
-        if (name.len > 3 && name.ptr[0] == 's' && name.ptr[1] >= '0' && name.ptr[1] <= '9') {
-            w->operands[w->operand_count++] = name;
+        if (piece.len >= LEAST_PIECE && w->operand_count < BTZ_SIEVE_OPERANDS_MAX) {
+            w->operands[w->operand_count++] = piece;
         }
+        rest = btz_str_sub(rest, len, rest.len);
     }
     return BTZ_OK;
 }
