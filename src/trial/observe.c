@@ -181,6 +181,23 @@ static void observe_tools(struct btz_trial *trial, size_t index, const struct co
     }
 }
 
+/* The description of a resource stands in the host's context, opened or not. */
+static void observe_resources(struct btz_trial *trial, size_t index, const struct conn *conn)
+{
+    const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, index);
+    struct btz_str field = btz_json_str(btz_json_getz(fragment->at, "field"));
+
+    for (size_t r = 0; btz_str_is(field, "description") && r < btz_json_count(conn->resources);
+         r++) {
+        const struct btz_json *resource = btz_json_at(conn->resources, r);
+        struct btz_str text = field_text(trial, resource, fragment);
+
+        if (at_is(fragment, "resource", btz_json_str(btz_json_getz(resource, "uri")))) {
+            note(trial, index, SOURCE_RESOURCE, text, text);
+        }
+    }
+}
+
 static void observe_definition(struct btz_trial *trial, size_t index)
 {
     const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, index);
@@ -205,6 +222,9 @@ static void observe_definition(struct btz_trial *trial, size_t index)
         }
         if (btz_json_getz(fragment->at, "tool")) {
             observe_tools(trial, index, conn, field);
+        }
+        if (btz_json_getz(fragment->at, "resource")) {
+            observe_resources(trial, index, conn);
         }
     }
 }
