@@ -245,6 +245,9 @@ struct btz_stage_lists btz_stage_lists(const struct btz_stage *stage, size_t ser
 struct btz_hash btz_stage_execution(const struct btz_stage *stage, size_t server,
                                     const struct btz_json *definition);
 
+/* setting.shows: whether the host shows the model this field of tool definitions, too. */
+bool btz_stage_shows(const struct btz_stage *stage, const char *field);
+
 /* setting.polled: servers let clients come back for the answers to their calls. */
 bool btz_stage_polled(const struct btz_stage *stage);
 

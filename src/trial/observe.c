@@ -127,10 +127,13 @@ static struct btz_str field_text(struct btz_trial *trial, const struct btz_json 
                                                     : btz_json_text(trial->arena, definition);
 }
 
-/* The render profile shows descriptions and input schemas: other fields never reach the model. */
-static bool field_is_rendered(struct btz_str field)
+/* The render profile shows descriptions and input schemas; other fields reach the model only where
+ * the setting shows them. */
+static bool field_is_rendered(const struct btz_trial *trial, struct btz_str field)
 {
-    return btz_str_is(field, "description") || btz_str_starts(field, BTZ_STR("inputSchema"));
+    return btz_str_is(field, "description") || btz_str_starts(field, BTZ_STR("inputSchema")) ||
+           (btz_str_starts(field, BTZ_STR("outputSchema")) &&
+            btz_stage_shows(trial->stage, "outputSchema"));
 }
 
 /* A list that came past the adversary: whatever of it the model sees is theirs. */
@@ -174,7 +177,7 @@ static void observe_tools(struct btz_trial *trial, size_t index, const struct co
         } else {
             raw = field_text(trial, tool, fragment);
             shown =
-                got && field_is_rendered(field) ? field_text(trial, got, fragment) : BTZ_STR_NONE;
+                got && field_is_rendered(trial, field) ? field_text(trial, got, fragment) : BTZ_STR_NONE;
         }
         note(trial, index, SOURCE_DEFINITION, raw,
              got && !defend_withholds(trial, conn, got) ? shown : BTZ_STR_NONE);
