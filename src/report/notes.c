@@ -127,8 +127,8 @@ void print_run_notes(const struct btz_report *report, const struct btz_term *ter
     if (report->suite_count) {
         lines_text(out, term, 2, BTZ_COLOUR_NONE,
                    btz_arena_printf(arena,
-                                    "Tables of a suite are about %zu more attack%s, which stand in "
-                                    "no other figure.",
+                                    "A suite has tables of its own; no other figure counts its %zu "
+                                    "attack%s.",
                                     report->suite_count, report->suite_count == 1 ? "" : "s"));
     }
 }
