@@ -73,7 +73,8 @@ static int keep(struct btz_lab *lab, struct btz_store *store, const struct btz_c
 }
 
 int btz_cmd_certify(struct btz_context *context, struct btz_lab *lab, struct btz_store *store,
-                    const struct btz_str *attacks, size_t attack_count, size_t *failed, struct btz_json **report, struct btz_err *err)
+                    const struct btz_str *attacks, size_t attack_count, size_t *failed,
+                    struct btz_json **report, struct btz_err *err)
 {
     struct drawing drawing = {.scenarios = btz_lab_scenario_count(lab)};
     struct btz_certify_options options = {.workers =

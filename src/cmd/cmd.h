@@ -94,6 +94,7 @@ int btz_cmd_agreement(struct btz_context *context, struct btz_store *store, int6
  * those of `attacks` alone, which keeps nothing.
  * `*failed` counts the checks that failed; `*report` (may be NULL) gets {"checks":[...]}. */
 int btz_cmd_certify(struct btz_context *context, struct btz_lab *lab, struct btz_store *store,
-                    const struct btz_str *attacks, size_t attack_count, size_t *failed, struct btz_json **report, struct btz_err *err) BTZ_WARN_UNUSED;
+                    const struct btz_str *attacks, size_t attack_count, size_t *failed,
+                    struct btz_json **report, struct btz_err *err) BTZ_WARN_UNUSED;
 
 #endif

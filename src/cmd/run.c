@@ -643,8 +643,7 @@ static int run(struct btz_context *context, struct btz_err *err)
     if (!resumes && btz_args_flag(context->args, "print-study")) {
         return print_study(context, err);
     }
-    rc = resumes ? check_resume(context, &options.lab, err)
-                 : study_lab(context, &options.lab, err);
+    rc = resumes ? check_resume(context, &options.lab, err) : study_lab(context, &options.lab, err);
     if (rc == BTZ_OK) {
         rc = btz_cmd_binary_hash(&options.binary, err);
     }

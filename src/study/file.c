@@ -121,8 +121,7 @@ static int check_packs(struct reader *r)
                 known ? "packs: the pack \"%.*s\" is not loaded; give --pack %.*s"
                       : "packs: there is no pack \"%.*s\" in the program; folders are given with "
                         "--pack, not in a study%.*s",
-                BTZ_FMT(btz_str_sub(name, 0, 64)),
-                BTZ_FMT(known ? name : BTZ_STR("")));
+                BTZ_FMT(btz_str_sub(name, 0, 64)), BTZ_FMT(known ? name : BTZ_STR("")));
         }
     }
     return BTZ_OK;

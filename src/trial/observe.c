@@ -176,8 +176,8 @@ static void observe_tools(struct btz_trial *trial, size_t index, const struct co
             shown = got ? raw : BTZ_STR_NONE;
         } else {
             raw = field_text(trial, tool, fragment);
-            shown =
-                got && field_is_rendered(trial, field) ? field_text(trial, got, fragment) : BTZ_STR_NONE;
+            shown = got && field_is_rendered(trial, field) ? field_text(trial, got, fragment)
+                                                           : BTZ_STR_NONE;
         }
         note(trial, index, SOURCE_DEFINITION, raw,
              got && !defend_withholds(trial, conn, got) ? shown : BTZ_STR_NONE);

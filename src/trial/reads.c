@@ -63,7 +63,6 @@ void reads_keep(struct btz_trial *trial, const struct conn *conn, struct btz_str
         .user = trial->user,
         .stored = trial->requests,
         .ttl_ms = ttl_ms,
-        .is_public =
-            btz_str_is(btz_json_str(btz_json_getz(conn->answer, "cacheScope")), "public")};
+        .is_public = btz_str_is(btz_json_str(btz_json_getz(conn->answer, "cacheScope")), "public")};
     trial->reads = read;
 }

@@ -206,9 +206,9 @@ static void the_study_is_the_pack(void **state)
 
     assert_int_equal(btz_study_load(arena, core, "extended", &file, &err), BTZ_EINVAL);
     assert_non_null(strstr(err.msg, "the pack \"extended\" is not loaded; give --pack extended"));
-    assert_int_equal(btz_study_parse(arena, both, BTZ_STR("name: a\npacks: [../mine]\n"), "a.yaml",
-                                     &file, &err),
-                     BTZ_EINVAL);
+    assert_int_equal(
+        btz_study_parse(arena, both, BTZ_STR("name: a\npacks: [../mine]\n"), "a.yaml", &file, &err),
+        BTZ_EINVAL);
     assert_int_equal(err.line, 2);
     assert_non_null(strstr(err.msg, "there is no pack \"../mine\" in the program"));
 }
@@ -216,8 +216,10 @@ static void the_study_is_the_pack(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_scenario_is_certified),   cmocka_unit_test(the_suite_keeps_the_rules),
-        cmocka_unit_test(the_core_pack_is_as_without_it), cmocka_unit_test(a_pack_is_known_by_name),
+        cmocka_unit_test(every_scenario_is_certified),
+        cmocka_unit_test(the_suite_keeps_the_rules),
+        cmocka_unit_test(the_core_pack_is_as_without_it),
+        cmocka_unit_test(a_pack_is_known_by_name),
         cmocka_unit_test(the_study_is_the_pack),
     };
 
