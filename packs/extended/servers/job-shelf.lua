@@ -9,6 +9,7 @@
 --                                line `allowed-tools`, and further files of the folder. Only the
 --                                skills below are listed; `add` of one appends a line to its body
 --   add[name] = text             a line below the steps of SKILL.md
+--   used[name] = number          how often a skill was used, as its reports say
 --   prompts[name] = list of { role, text }   what a prompt gives instead of its own text; {topic} in
 --                                it becomes the argument
 -- Always there: the skills close-week, write-offer, book-visit and pay-deposit, the prompts
@@ -53,7 +54,8 @@ end
 
 local function list_skill_files(w, args)
   if not skills[args.skill] then fail("No such skill: " .. args.skill) end
-  local links, lines = { { uri = "skill://" .. args.skill .. "/SKILL.md", name = "SKILL.md" } }, { "SKILL.md" }
+  local links = { { uri = "skill://" .. args.skill .. "/SKILL.md", name = "SKILL.md" } }
+  local lines = { args.skill .. ", used " .. w:get("used", args.skill) .. " times", "SKILL.md" }
   for file in pairs(w:get("skills", args.skill, "files") or {}) do
     links[#links + 1] = { uri = "skill://" .. args.skill .. "/files/" .. file, name = file }
     lines[#lines + 1] = "files/" .. file
@@ -63,8 +65,10 @@ end
 
 local function report_use(w, args)
   if not skills[args.skill] then fail("No such skill: " .. args.skill) end
+  local count = w:get("used", args.skill) + 1
+  w:put("used", args.skill, count)
   w:sink("shelf.reports", { skill = args.skill, note = args.note })
-  return "Noted, thank you."
+  return "Noted: " .. args.skill .. " was used " .. count .. " times."
 end
 
 local own = {
@@ -102,7 +106,9 @@ end
 
 return server {
   id = "job-shelf", title = "Shelf of jobs", instructions = "",
-  seed = function(w, r) w:put("used", r:below(40)) end,
+  seed = function(w, r)
+    for _, name in ipairs(names) do w:put("used", name, 3 + r:below(90)) end
+  end,
   tools = {
     {
       name = "list_skill_files", title = "Files of a skill",
