@@ -1,6 +1,7 @@
 /* list: what there is - servers, tools, resources, attacks, scenarios, studies. */
 #include "cmd/cmd.h"
 #include "base/mapping.h"
+#include "report/attack_page.h"
 #include "study/file.h"
 
 struct listing {
@@ -115,6 +116,86 @@ static void list_attacks(struct listing *l, struct btz_lab *lab)
                           : boundary == 'B' ? "B"
                                             : "V");
     }
+}
+
+/* The attack as report/attack_page.h wants it; NULL if there is none of that name. */
+static struct btz_json *one_attack(struct btz_arena *arena, struct btz_lab *lab, struct btz_str id)
+{
+    struct btz_json *out = NULL;
+    struct btz_json *variants = btz_json_new_array(arena);
+
+    for (size_t i = 0; i < btz_lab_scenario_count(lab); i++) {
+        const struct btz_scenario *s = btz_lab_scenario_at(lab, i);
+        struct btz_json *variant;
+
+        if (!btz_str_eq(s->attack, id)) {
+            continue;
+        }
+        if (!out) {
+            const struct btz_mapping *m =
+                btz_mapping_find(btz_json_str(btz_json_getz(s->attack_card, "mapping")));
+            struct btz_json *mapping = btz_json_new_object(arena);
+
+            out = btz_json_new_object(arena);
+            btz_json_set_str(arena, out, "id", id);
+            btz_json_setz(arena, out, "card", s->attack_card);
+            btz_json_set_strz(arena, mapping, "family", m ? m->family : "");
+            btz_json_setz(arena, mapping, "owasp", texts(arena, m ? m->owasp : NULL));
+            btz_json_setz(arena, mapping, "atlas", texts(arena, m ? m->atlas : NULL));
+            btz_json_setz(arena, mapping, "cwe", texts(arena, m ? m->cwe : NULL));
+            btz_json_setz(arena, mapping, "aisvs", texts(arena, m ? m->aisvs : NULL));
+            btz_json_setz(arena, out, "mapping", mapping);
+            btz_json_setz(arena, out, "variants", variants);
+        }
+        variant = btz_json_new_object(arena);
+        btz_json_set_str(arena, variant, "id", s->variant);
+        btz_json_setz(arena, variant, "card", s->card);
+        btz_json_push(arena, variants, variant);
+    }
+    return out;
+}
+
+static int no_attack(struct btz_context *context, struct btz_lab *lab, const char *id,
+                     struct btz_err *err)
+{
+    size_t count = btz_lab_scenario_count(lab);
+    const char **known = btz_arena_array(context->arena, count + 1, sizeof(*known));
+    const char *near;
+
+    for (size_t i = 0; i < count; i++) {
+        known[i] = btz_arena_cstr(context->arena, btz_lab_scenario_at(lab, i)->attack);
+    }
+    near = btz_args_nearest(id, known, count);
+    return btz_err_set(err, BTZ_EUSAGE,
+                       "there is no attack \"%s\"%s%s%s; see `bartizan list attacks`", id,
+                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+}
+
+/* list attacks ID: its card as a page. */
+static int show_attack(struct btz_context *context, const char *id, struct btz_err *err)
+{
+    struct btz_lab *lab = NULL;
+    struct btz_json *attack;
+    struct btz_buf out;
+    int rc = btz_cmd_lab(context, &lab, err);
+
+    if (rc != BTZ_OK) {
+        return rc;
+    }
+    btz_buf_init(&out, 4 * 1024 * 1024);
+    attack = one_attack(context->arena, lab, btz_str_of(id));
+    if (!attack) {
+        rc = no_attack(context, lab, id, err);
+    } else if (context->json) {
+        rc = btz_cmd_print_json(context, attack, err);
+    } else {
+        rc = btz_attack_page(attack, btz_args_flag(context->args, "markdown"), &context->out, &out,
+                             err);
+        rc = rc == BTZ_OK ? btz_cmd_print(&out, err) : rc;
+    }
+    btz_buf_fini(&out);
+    btz_lab_free(lab);
+    return rc;
 }
 
 static bool all_passed(const struct btz_store_cert *certs, size_t count, struct btz_str scenario,
@@ -328,8 +409,21 @@ static int fill(struct btz_context *context, struct listing *l, const char *what
 static int run(struct btz_context *context, struct btz_err *err)
 {
     struct listing l = {.arena = context->arena, .items = btz_json_new_array(context->arena)};
-    int rc = fill(context, &l, btz_args_positional(context->args, 0), err);
+    const char *what = btz_args_positional(context->args, 0);
+    bool one = btz_args_count(context->args) > 1;
+    int rc;
 
+    if (one && strcmp(what, "attacks") != 0) {
+        return btz_err_set(err, BTZ_EUSAGE, "only attacks have a page each: list attacks ID");
+    }
+    if (!one && btz_args_flag(context->args, "markdown")) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--markdown is for the page of one attack: list attacks ID --markdown");
+    }
+    if (one) {
+        return show_attack(context, btz_args_positional(context->args, 1), err);
+    }
+    rc = fill(context, &l, what, err);
     if (rc != BTZ_OK) {
         return rc;
     }
@@ -337,18 +431,24 @@ static int run(struct btz_context *context, struct btz_err *err)
                          : print_items(context, l.items, err);
 }
 
-static const char *const usage[] = {"servers|tools|resources|attacks|scenarios|studies", NULL};
+static const char *const usage[] = {"servers|tools|resources|attacks|scenarios|studies",
+                                    "attacks ID", NULL};
+static const struct btz_option options[] = {
+    {"markdown", 0, BTZ_OPTION_FLAG, NULL, "with attacks ID: as Markdown", 0, 0},
+    {NULL, 0, BTZ_OPTION_FLAG, NULL, NULL, 0, 0},
+};
 static const char *const examples[] = {"bartizan list scenarios", "bartizan list tools --json",
-                                       NULL};
+                                       "bartizan list attacks tool-poisoning", NULL};
 
 const struct btz_command btz_command_list = {
     .args = {.name = "list",
              .summary =
                  "list what there is: servers, tools, resources, attacks, scenarios, studies",
              .usage = usage,
+             .options = options,
              .examples = examples,
              .min_positionals = 1,
-             .max_positionals = 1},
+             .max_positionals = 2},
     .csv = true,
     .run = run,
 };

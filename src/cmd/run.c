@@ -479,6 +479,9 @@ static int work(struct btz_context *context, struct btz_study *study, struct btz
     struct btz_progress progress;
     int rc;
 
+    if (limit_us) {
+        btz_study_end_at(study, end_us);
+    }
     btz_study_status(study, &status);
     btz_cmd_note(context, "run %s: %zu trials%s", status.run_id, status.planned,
                  status.before ? ", some finished before" : "");
@@ -504,8 +507,8 @@ static const char *study_word(struct btz_context *context)
 /* The whole study is checked before the store is opened: a mistake leaves nothing behind. */
 static int prepare(struct btz_context *context, struct btz_study_options *o, struct btz_err *err)
 {
-    const char *guard = btz_args_text(context->args, "guard-model", NULL);
     struct btz_study_file file;
+    struct btz_str guard;
     int rc = check_offered(context, err);
 
     if (rc == BTZ_OK) {
@@ -517,10 +520,14 @@ static int prepare(struct btz_context *context, struct btz_study_options *o, str
     if (rc == BTZ_OK) {
         rc = choose_models(context, &file, o, err);
     }
-    if (rc == BTZ_OK && guard) {
-        rc = parse_guard(context, btz_str_of(guard), o, err);
+    if (rc != BTZ_OK) {
+        return rc;
     }
-    return rc;
+    guard = file.guard_model;
+    if (btz_args_has(context->args, "guard-model")) {
+        guard = btz_str_of(btz_args_text(context->args, "guard-model", ""));
+    }
+    return guard.len ? parse_guard(context, guard, o, err) : BTZ_OK;
 }
 
 /* The packs of the study, too. */

@@ -114,13 +114,13 @@ void btz_drive_guard_free(struct btz_drive_guard *guard)
     free(guard);
 }
 
-static struct btz_hash key_of(const struct btz_need *need)
+static struct btz_hash key_of(const struct btz_str *parts, size_t part_count)
 {
     struct btz_hasher *hasher = btz_hasher_new();
     struct btz_hash key;
 
-    for (size_t i = 0; i < need->part_count; i++) {
-        btz_hasher_add_part(hasher, need->parts[i]);
+    for (size_t i = 0; i < part_count; i++) {
+        btz_hasher_add_part(hasher, parts[i]);
     }
     key = btz_hasher_end(hasher);
     btz_hasher_free(hasher);
@@ -229,7 +229,7 @@ static int ask(struct btz_drive_guard *guard, struct entry *entry, const struct 
 int btz_drive_guard_ask(struct btz_drive_guard *guard, const void *asker, void *tag,
                         const struct btz_need *need)
 {
-    struct btz_hash key = key_of(need);
+    struct btz_hash key = key_of(need->parts, need->part_count);
     struct entry *entry = entry_of(guard, &key);
     struct waiter *waiter;
     int rc;
@@ -273,6 +273,35 @@ struct btz_str btz_drive_guard_down(const struct btz_drive_guard *guard)
                                                       : BTZ_STR("it gives no answers");
 }
 
+static bool has_room(const struct btz_drive_guard *guard, struct btz_str reply)
+{
+    return guard->kept + reply.len <= KEPT_BYTES_MAX;
+}
+
+static void keep_answer(struct btz_drive_guard *guard, struct entry *entry, struct btz_str reply,
+                        int64_t took_us)
+{
+    entry->answered = true;
+    entry->reply = btz_arena_dup(guard->arena, reply);
+    entry->took_us = took_us;
+    guard->kept += reply.len;
+}
+
+void btz_drive_guard_remember(struct btz_drive_guard *guard, const struct btz_str *parts,
+                              size_t part_count, struct btz_str reply, int64_t took_us)
+{
+    struct btz_hash key = key_of(parts, part_count);
+    struct entry *entry;
+
+    if (!has_room(guard, reply)) {
+        return;
+    }
+    entry = entry_of(guard, &key);
+    if (!entry->asked && !entry->answered) {
+        keep_answer(guard, entry, reply, took_us);
+    }
+}
+
 /* Hands one answer to all who wait for it. */
 static void take_in(struct btz_drive_guard *guard, const struct btz_drive_model_answer *got)
 {
@@ -281,7 +310,7 @@ static void take_in(struct btz_drive_guard *guard, const struct btz_drive_model_
                                 .now_us = btz_clock_mono_us(),
                                 .took_us = got->total_us,
                                 .bytes = got->status == BTZ_LLM_OK ? got->bytes : got->text};
-    bool keep = answer.status == BTZ_ANSWER_OK && guard->kept + answer.bytes.len <= KEPT_BYTES_MAX;
+    bool keep = answer.status == BTZ_ANSWER_OK && has_room(guard, answer.bytes);
     struct waiter *waiting = entry->waiting;
 
     note_failure(guard, &answer);
@@ -290,10 +319,8 @@ static void take_in(struct btz_drive_guard *guard, const struct btz_drive_model_
     entry->waiting = NULL;
     entry->asked = false;
     if (keep) {
-        entry->answered = true;
-        entry->reply = answer.bytes = btz_arena_dup(guard->arena, answer.bytes);
-        entry->took_us = answer.took_us;
-        guard->kept += answer.bytes.len;
+        keep_answer(guard, entry, answer.bytes, answer.took_us);
+        answer.bytes = entry->reply;
     }
     for (struct waiter *w = waiting; w; w = w->next) {
         answer.attempts = w->first ? (int)got->attempts : 0;

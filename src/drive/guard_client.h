@@ -20,6 +20,11 @@ void btz_drive_guard_free(struct btz_drive_guard *guard); /* NULL is allowed */
 int btz_drive_guard_ask(struct btz_drive_guard *guard, const void *asker, void *tag,
                         const struct btz_need *need) BTZ_WARN_UNUSED;
 
+/* Lets it know an answer from before: a run that goes on asks nothing that its finished trials were
+ * told. The parts and the reply are copied. What it knows already, or has no room for, is left. */
+void btz_drive_guard_remember(struct btz_drive_guard *guard, const struct btz_str *parts,
+                              size_t part_count, struct btz_str reply, int64_t took_us);
+
 /* The next answered question of `asker`; `*answer` has everything but the need's id, its bytes live
  * until the guard is freed or asked again. `attempts` is 0 and `took_us` that of the first asking
  * where the answer was known. False if there is none now. */

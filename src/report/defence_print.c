@@ -233,6 +233,7 @@ static const char *gate_text(enum btz_gate gate)
 static void print_contrast(const struct page *p, const struct defence_contrast *d)
 {
     const struct line *total = &d->comparison->lines[d->comparison->count - 1];
+    struct btz_str scanner = note_scanner(p->arena, d->comparison->first);
 
     lines_field(p->out, p->term,
                 btz_arena_cstr(p->arena, btz_str_sub(d->comparison->first->defence, 0, 64)),
@@ -243,6 +244,10 @@ static void print_contrast(const struct page *p, const struct defence_contrast *
                     gate_text(d->gate[0]), gate_text(d->gate[1]),
                     BTZ_FMT(text_points(p->arena, total->utility.estimate)),
                     BTZ_FMT(compare_power_text(p->arena, d->comparison))));
+    if (btz_str_find(scanner, BTZ_STR(": ")) >= 0) {
+        lines_text(p->out, p->term, 4, BTZ_COLOUR_YELLOW,
+                   btz_arena_printf(p->arena, "Its scanner %.*s.", BTZ_FMT(scanner)));
+    }
 }
 
 void print_defences(const struct page *p)

@@ -53,6 +53,28 @@ static void add_seen(struct tally *sum, const struct tally *t)
     sum->outcome[BTZ_STORE_UNFINISHED] += t->outcome[BTZ_STORE_UNFINISHED];
 }
 
+struct btz_str note_scanner(struct btz_arena *arena, const struct subject *subject)
+{
+    int64_t scans = 0;
+    int64_t failed = 0;
+    const char *caution;
+
+    for (size_t i = 0; i < subject->row_count; i++) {
+        for (const struct variant *v = subject->rows[i]->first; v; v = v->next) {
+            for (int arm = 0; arm < ARMS; arm++) {
+                scans += v->arm[arm].guarding.scans;
+                failed += v->arm[arm].guarding.failed;
+            }
+        }
+    }
+    caution = scans && failed == scans ? ": it judged nothing, so nothing here measures the defence"
+              : failed * 20 > scans    ? ": over 5%, contrasts with these figures are unreliable"
+                                       : "";
+    return scans ? btz_arena_printf(arena, "failed on %.*s of the texts%s",
+                                    BTZ_FMT(share(arena, failed, scans)), caution)
+                 : BTZ_STR_NONE;
+}
+
 void print_subject_notes(const struct btz_report *report, const struct subject *subject,
                          const struct btz_term *term, struct btz_buf *out)
 {
@@ -82,8 +104,54 @@ void print_subject_notes(const struct btz_report *report, const struct subject *
     lines_field(out, term, "unfinished",
                 share(report->arena, all.outcome[BTZ_STORE_UNFINISHED], all.trials));
     lines_field(out, term, "malformed", share(report->arena, all.malformed, all.trials));
+    if (note_scanner(report->arena, subject).len) {
+        lines_field(out, term, "scanner", note_scanner(report->arena, subject));
+    }
     note_twins(report->arena, &subject->competence[subject->competence_count - 1].sum[ARM_CLEAN],
                &subject->competence[subject->competence_count - 1].sum[ARM_BENIGN], term, out);
+}
+
+/* Of how many a blind choice is one, for a variant in which the model has to choose; else 0. */
+static int64_t choices_of(const struct btz_report *report, struct btz_str attack,
+                          struct btz_str variant)
+{
+    const struct btz_json *attacks = btz_json_getz(report->card, "attacks");
+    int64_t choices = 0;
+
+    for (size_t i = 0; i < btz_json_count(attacks); i++) {
+        const struct btz_json *card = btz_json_at(attacks, i);
+
+        if (btz_str_eq(btz_json_str(btz_json_getz(card, "id")), attack)) {
+            (void)!btz_json_int64(btz_json_get(btz_json_getz(card, "choices"), variant), &choices);
+        }
+    }
+    return choices;
+}
+
+/* suite.md section 2: selection attacks print the chance rate 1/k. */
+static void note_chance(const struct btz_report *report, const struct btz_term *term,
+                        struct btz_buf *out)
+{
+    struct btz_arena *arena = report->arena;
+
+    for (size_t i = 0; report->first && i < report->first->row_count; i++) {
+        const struct row *row = report->first->rows[i];
+        struct btz_str list = BTZ_STR_NONE;
+
+        for (const struct variant *v = row->first; v; v = v->next) {
+            int64_t k = choices_of(report, row->attack, v->name);
+
+            if (k > 0 && !row->below) {
+                list = btz_arena_printf(arena, "%.*s%s%.*s 1/%lld", BTZ_FMT(list),
+                                        list.len ? ", " : "", BTZ_FMT(v->name), (long long)k);
+            }
+        }
+        if (list.len) {
+            lines_text(out, term, 2, BTZ_COLOUR_NONE,
+                       btz_arena_printf(arena, "Chance: a blind choice succeeds in %.*s at %.*s.",
+                                        BTZ_FMT(row->attack), BTZ_FMT(list)));
+        }
+    }
 }
 
 void print_run_notes(const struct btz_report *report, const struct btz_term *term,
@@ -113,6 +181,7 @@ void print_run_notes(const struct btz_report *report, const struct btz_term *ter
                        "mean over its variants, with a Wilson interval on that mean; the rate of a "
                        "surface is the mean over its attacks, with a t interval (Satterthwaite); "
                        "95%, variants as units."));
+    note_chance(report, term, out);
     if (run->finished < run->planned) {
         lines_text(out, term, 2, BTZ_COLOUR_YELLOW,
                    btz_arena_printf(arena, "The run is incomplete: %lld of %lld trials.",

@@ -366,6 +366,9 @@ const struct btz_json *card_model(const struct btz_report *report, struct btz_st
 /* How titles name the subject: reference, id and weights where they add something. */
 struct btz_str subject_label(const struct btz_report *report, const struct subject *subject);
 void print_head(const struct btz_report *report, const struct btz_term *term, struct btz_buf *out);
+/* On how many texts the subject's defence gave no answer, with a caution where that matters; empty
+ * if it scanned nothing. */
+struct btz_str note_scanner(struct btz_arena *arena, const struct subject *subject);
 void print_subject_notes(const struct btz_report *report, const struct subject *subject,
                          const struct btz_term *term, struct btz_buf *out);
 void print_run_notes(const struct btz_report *report, const struct btz_term *term,

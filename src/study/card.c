@@ -58,22 +58,40 @@ static struct btz_json *model_card(struct btz_study *study, size_t index)
     return out;
 }
 
+/* Of the attacks in which the model has to choose: among how many, by variant. */
+static void add_choices(struct btz_arena *arena, struct btz_json *card, struct btz_json **all,
+                        const struct btz_scenario *scenario)
+{
+    const struct btz_json *choices = btz_json_pointer(scenario->card, BTZ_STR("/setting/choices"));
+
+    if (choices && !*all) {
+        *all = btz_json_new_object(arena);
+        btz_json_setz(arena, card, "choices", *all);
+    }
+    if (choices) {
+        btz_json_set(arena, *all, scenario->variant, choices);
+    }
+}
+
 /* Snapshot, so that a later pack cannot change what an old run's tables say. */
 static struct btz_json *attack_cards(struct btz_study *study)
 {
     struct btz_arena *arena = study->arena;
     struct btz_json *out = btz_json_new_array(arena);
+    struct btz_json *card = NULL;
+    struct btz_json *choices = NULL; /* of the card */
     struct btz_str last = BTZ_STR_NONE;
 
     for (size_t i = 0; i < btz_lab_scenario_count(study->options.lab); i++) {
         const struct btz_scenario *s = btz_lab_scenario_at(study->options.lab, i);
-        struct btz_json *card;
 
         if (btz_str_eq(s->attack, last)) {
+            add_choices(arena, card, &choices, s);
             continue;
         }
         last = s->attack;
         card = btz_json_new_object(arena);
+        choices = NULL;
         btz_json_set_str(arena, card, "id", s->attack);
         btz_json_set_str(arena, card, "surface", s->surface);
         btz_json_set_strz(arena, card, "oracle", s->semantic ? "semantic" : "deterministic");
@@ -82,6 +100,7 @@ static struct btz_json *attack_cards(struct btz_study *study)
         if (s->suite.len) {
             btz_json_set_str(arena, card, "suite", s->suite);
         }
+        add_choices(arena, card, &choices, s);
         btz_json_push(arena, out, card);
     }
     return out;

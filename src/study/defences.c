@@ -171,6 +171,54 @@ int defences_open(struct btz_study *study, struct btz_err *err)
     return rc;
 }
 
+/* An answer that came: a failure is asked again, what could not be read as a verdict is not. */
+static bool was_answered(const struct btz_store_exchange *e)
+{
+    return btz_str_is(e->role, BTZ_ROLE_GUARD) &&
+           (e->model.len ||
+            !(btz_str_is(e->stop, BTZ_FINISH_FAILED) || btz_str_is(e->stop, BTZ_FINISH_REJECTED)));
+}
+
+static int remember_trial(struct btz_study *study, int64_t n, struct btz_arena *arena,
+                          struct btz_err *err)
+{
+    struct btz_store_row row;
+    int rc = btz_store_trial_load(study->options.store, study->run, n, arena, &row, err);
+
+    for (size_t i = 0; rc == BTZ_OK && i < row.trial.exchange_count; i++) {
+        const struct btz_store_exchange *e = &row.trial.exchanges[i];
+
+        if (was_answered(e)) {
+            btz_drive_guard_remember(study->guard, e->parts, e->part_count, e->reply, e->took_us);
+        }
+    }
+    return rc;
+}
+
+int defences_remember(struct btz_study *study, struct btz_err *err)
+{
+    struct btz_store_rows *rows = NULL;
+    struct btz_store_row row;
+    struct btz_arena *arena;
+    int rc;
+
+    if (!study->guard) {
+        return BTZ_OK;
+    }
+    arena = btz_arena_new();
+    rc = btz_store_rows_open(study->options.store, study->run, BTZ_STORE_BY_PLAN, &rows, err);
+    while (rc == BTZ_OK && (rc = btz_store_rows_next(rows, &row, err)) == 1) {
+        rc = BTZ_OK;
+        if (row.n > 0 && row.trial.outcome != BTZ_STORE_FAULT) {
+            btz_arena_reset(arena);
+            rc = remember_trial(study, row.n, arena, err);
+        }
+    }
+    btz_store_rows_free(rows);
+    btz_arena_free(arena);
+    return rc;
+}
+
 void defences_close(struct btz_study *study)
 {
     btz_drive_guard_free(study->guard);

@@ -227,6 +227,29 @@ static struct btz_study_limits read_limits(const struct btz_json *object)
     return out;
 }
 
+/* Whether "local" is there is asked when it is to be run. */
+static int check_model(struct reader *r, struct btz_str reference, unsigned line)
+{
+    struct btz_llm_model model;
+    int rc = btz_str_is(reference, "local")
+                 ? BTZ_OK
+                 : btz_llm_model_parse(r->arena, reference, NULL, &model, r->err);
+
+    if (rc != BTZ_OK) {
+        btz_err_at(r->err, btz_config_file(r->config), line, 0);
+    }
+    return rc;
+}
+
+static int read_guard_model(struct reader *r, struct btz_study_file *out)
+{
+    const struct btz_json *value = btz_json_getz(btz_config_root(r->config), "guard_model");
+
+    out->guard_model = btz_json_str(value);
+    out->guard_line = value ? btz_config_line(r->config, value) : 0;
+    return value ? check_model(r, out->guard_model, out->guard_line) : BTZ_OK;
+}
+
 static int read_models(struct reader *r, struct btz_study_file *out)
 {
     const struct btz_json *list = btz_json_getz(btz_config_root(r->config), "models");
@@ -236,7 +259,6 @@ static int read_models(struct reader *r, struct btz_study_file *out)
     for (size_t i = 0; i < count; i++) {
         const struct btz_json *item = btz_json_at(list, i);
         const struct btz_json *reference = btz_json_getz(item, "model");
-        struct btz_llm_model model;
         int rc;
 
         models[i] = (struct btz_study_file_model){.reference = btz_json_str(reference),
@@ -249,12 +271,7 @@ static int read_models(struct reader *r, struct btz_study_file *out)
                     BTZ_FMT(btz_str_sub(models[i].reference, 0, 100)), models[k].line);
             }
         }
-        /* Whether "local" is there is asked when it is to be run. */
-        rc = btz_str_is(models[i].reference, "local")
-                 ? BTZ_OK
-                 : btz_llm_model_parse(r->arena, models[i].reference, NULL, &model, r->err);
-        if (rc != BTZ_OK) {
-            btz_err_at(r->err, btz_config_file(r->config), models[i].line, 0);
+        if ((rc = check_model(r, models[i].reference, models[i].line)) != BTZ_OK) {
             return rc;
         }
     }
@@ -286,6 +303,9 @@ static int read_file(struct reader *r, struct btz_study_file *out)
     }
     if (rc == BTZ_OK) {
         rc = read_defences(r, out);
+    }
+    if (rc == BTZ_OK) {
+        rc = read_guard_model(r, out);
     }
     if (rc == BTZ_OK) {
         rc = read_models(r, out);

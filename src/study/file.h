@@ -49,6 +49,8 @@ struct btz_study_file {
     enum btz_carrier carrier;
     const struct btz_str *defences; /* their names, none twice */
     size_t defence_count;           /* at least 1 */
+    struct btz_str guard_model;     /* as with --guard-model; empty: none is named */
+    unsigned guard_line;
     struct btz_study_limits limits; /* of models that have none of their own */
     const struct btz_study_file_model *models;
     size_t model_count; /* 0: the command line names them */

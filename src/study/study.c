@@ -240,6 +240,9 @@ int btz_study_resume(const struct btz_study_options *options, const struct btz_s
         rc = defences_check(study, card, err);
     }
     if (rc == BTZ_OK) {
+        rc = defences_remember(study, err);
+    }
+    if (rc == BTZ_OK) {
         rc = btz_store_run_attach(options->store, run->no, err);
     }
     if (rc != BTZ_OK) {
@@ -383,7 +386,8 @@ static int start_cell(struct btz_study *study, size_t at, struct btz_err *err)
     btz_arena_reset(study->scratch);
     study->states[at]++; /* one attempt more */
     rc = btz_trial_new(&options, &trial, err);
-    if (rc == BTZ_ECANCELLED) { /* by a signal, which the loop here has to hear of, too */
+    if (rc ==
+        BTZ_ECANCELLED) { /* out of time, or by a signal, of which the loop here has to hear */
         study->states[at]--;
         running_free(study, running);
         retry_later(study, at);
@@ -447,6 +451,12 @@ static int keep_trial(struct btz_study *study, struct btz_trial *trial, struct r
     return put_trial(study, cell.at, &kept, record->fault, err);
 }
 
+static bool is_over(const struct btz_study *study)
+{
+    return btz_drive_interrupted(study->drive) ||
+           (study->end_us && btz_clock_mono_us() >= study->end_us);
+}
+
 /* Starts what may run and takes in what finished; `*moved` tells whether anything happened. */
 static int turn_model(struct btz_study *study, size_t model, bool *moved, struct btz_err *err)
 {
@@ -456,8 +466,8 @@ static int turn_model(struct btz_study *study, size_t model, bool *moved, struct
     size_t cell = 0;
     int rc = BTZ_OK;
 
-    while (btz_runner_active(runner) < model_in_flight(study, model) &&
-           !btz_drive_interrupted(study->drive) && next_cell(study, model, &cell)) {
+    while (btz_runner_active(runner) < model_in_flight(study, model) && !is_over(study) &&
+           next_cell(study, model, &cell)) {
         *moved = true;
         if ((rc = start_cell(study, cell, err)) != BTZ_OK) {
             return rc;
@@ -528,6 +538,14 @@ int btz_study_poll(struct btz_study *study, int64_t timeout_us, struct btz_err *
         btz_drive_wait(study->drive, moved || now >= until ? 0 : until - now);
     } while (now < until && !btz_drive_interrupted(study->drive));
     return BTZ_STEP_WAIT;
+}
+
+void btz_study_end_at(struct btz_study *study, int64_t end_us)
+{
+    study->end_us = end_us;
+    for (size_t i = 0; i < study->options.defence_count; i++) {
+        study->defences[i].proxy.until_us = end_us;
+    }
 }
 
 int btz_study_interrupted(const struct btz_study *study)

@@ -79,6 +79,10 @@ void btz_study_free(struct btz_study *study); /* NULL is allowed; what runs is g
 int btz_study_poll(struct btz_study *study, int64_t timeout_us,
                    struct btz_err *err) BTZ_WARN_UNUSED;
 
+/* The caller will stop the study at `end_us` (base/clock.h): no trial begins and no gateway is
+ * waited for after that. */
+void btz_study_end_at(struct btz_study *study, int64_t end_us);
+
 /* The signal that asks to stop (SIGINT, SIGTERM), or 0: poll returns early then. */
 int btz_study_interrupted(const struct btz_study *study);
 

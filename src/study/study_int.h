@@ -59,6 +59,7 @@ struct btz_study {
     int64_t run;
     char run_id[BTZ_STORE_ID_SIZE];
     struct btz_study_status status;
+    int64_t end_us; /* of the work; 0 = none */
     bool ended;
 };
 
@@ -87,6 +88,8 @@ bool defences_allow(const struct btz_study *study, size_t defence,
 /* The member "guard" of a card; NULL if no defence needs one. */
 struct btz_json *defences_card(struct btz_study *study);
 /* Whether rules and prompts are those that made the card. */
+/* Gives the guard model's client what it answered in the finished trials of the study's run. */
+int defences_remember(struct btz_study *study, struct btz_err *err);
 int defences_check(const struct btz_study *study, const struct btz_json *card, struct btz_err *err);
 
 /* card.c */

@@ -127,15 +127,20 @@ static int settle(struct btz_trial *trial, struct conn *conn, const bool *over, 
                   int64_t until_us, struct btz_err *err)
 {
     int64_t begun = btz_clock_mono_us();
+    int64_t end_us = trial->options.defence.proxy.until_us;
     int64_t own_us = 0;
     int rounds = 0;
     int rc = BTZ_OK;
 
     while (rc == BTZ_OK && rounds < MAX_ROUNDS) {
         bool is_over = *over || *also || conn->lost.len || conn->queries;
-        int moved = btz_gateway_wait(trial->gateway, is_over ? 0 : until_us);
+        int moved = btz_gateway_wait(trial->gateway, is_over                       ? 0
+                                                     : end_us && end_us < until_us ? end_us
+                                                                                   : until_us);
 
-        if (moved == BTZ_ECANCELLED) {
+        if (!is_over && end_us && btz_clock_mono_us() >= end_us) {
+            rc = btz_err_set(err, BTZ_ECANCELLED, "out of time while a gateway was waited for");
+        } else if (moved == BTZ_ECANCELLED) {
             rc = btz_err_set(err, BTZ_ECANCELLED, "interrupted while a gateway was waited for");
         } else if (moved == BTZ_EAGAIN) {
             break;

@@ -36,6 +36,7 @@ struct btz_proxy {
     uint16_t port;          /* 0 = one that is free */
     int64_t handshake_us;   /* until it has to have come up; 0 = 20 s */
     int64_t request_us;     /* for an answer; 0 = 15 s */
+    int64_t until_us;       /* no wait goes on past this time (base/clock.h); 0 = none */
 };
 
 /* Which texts are scanned before the model gets them, by whom, and what follows (suite.md section

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { program, run } from './programs.mjs';
+import { ROOT, program, run } from './programs.mjs';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'btz-cli-'));
 const store = path.join(folder, 'store.db');
@@ -249,3 +249,37 @@ test('doctor', async () => {
   assert.equal(blocked.code, 3);
 });
 
+
+test('the pages about attacks are what the cards give', async () => {
+  const done = await new Promise((resolve) => {
+    const child = spawn(path.join(ROOT, 'tools/attack-pages'), [program('bartizan'), '--check'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let err = '';
+    child.stderr.on('data', (piece) => { err += piece; });
+    child.on('close', (code) => resolve({ code, err }));
+  });
+  assert.equal(done.code, 0, done.err);
+});
+
+test('one attack has a page; a wrong name says which is near', async () => {
+  const page = await run('bartizan', ['list', 'attacks', 'tool-name-squatting']);
+  assert.equal(page.code, 0, page.err);
+  assert.match(page.out, /a blind choice succeeds once in 2/);
+  for (const [args, words] of [
+    [['attacks', 'tool-name-squating'], /did you mean "tool-name-squatting"/],
+    [['attacks', ''], /there is no attack ""/],
+    [['servers', 'mailroom'], /only attacks have a page/],
+    [['attacks', '--markdown'], /page of one attack/],
+  ]) {
+    const done = await run('bartizan', ['list', ...args]);
+    assert.equal(done.code, 2, args.join(' '));
+    assert.match(done.err, words);
+  }
+});
+
+test('a report of selection attacks says what chance would give', async () => {
+  const done = await bartizan('run', 'all', '-m', 'ref:floor', '--attack', 'tool-name-squatting', '--attack', 'tool-poisoning', '--quiet');
+  assert.equal(done.code, 0, done.err);
+  const page = done.out.replaceAll(/\s+/g, ' ');
+  assert.match(page, /a blind choice succeeds in tool-name-squatting at v1 1\/2, v2 1\/2/);
+  assert.doesNotMatch(page, /blind choice succeeds in tool-poisoning/);
+});

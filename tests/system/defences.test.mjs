@@ -1,6 +1,6 @@
 // Defences in trials: by the program's rules, and by a guard model behind HTTP that answers well, badly or not at all.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -95,6 +95,8 @@ for (const [name, way] of [
     assert.equal(by['context:model+closed'].outcomes.susceptible, 0, 'it fails closed');
     const closed = await counts(store, 'context:model+closed');
     assert.equal(closed.blocked, closed.failed);
+    const page = (await bartizan(store, 'report', 'last')).out.replaceAll(/\s+/g, ' ');
+    assert.match(page, /scanner failed on (\d+) of \1 \(100\.0%\) of the texts: it judged nothing/);
     const replay = await bartizan(store, 'replay', 'last', '--json');
     assert.equal(replay.code, 0, replay.err + replay.out);
   });
@@ -117,6 +119,45 @@ test('a guard model that is gone stops the run, which goes on once it is back', 
   const rest = await bartizan('down.db', 'run', '--resume', 'last', '--json', '--quiet');
   assert.equal(rest.code, 0, rest.err);
   assert.equal(JSON.parse(rest.out).rows.filter((r) => r.attack).every((r) => r.not_run === 0), true);
+});
+
+test('a resumed run asks the guard model nothing that its finished trials were told', async () => {
+  const study = ['run', 'quick', '-m', 'ref:reader', '--surface', 'st', '--defence', 'context:model', '--in-flight', '1', '--request-timeout', '2', ...guard()];
+  const answers = 40;
+  stub.reset();
+  stub.control({ queue: Array(answers).fill(verdict(false)), default: { do: 'drop' } });
+  assert.equal((await bartizan('told.db', ...study)).code, 3);
+  const words = (requests) => requests.map((r) => JSON.stringify(r.body.messages));
+  const told = words(stub.requests()).slice(0, answers);
+  assert.equal(new Set(told).size, answers, 'equal questions are asked once');
+  stub.reset();
+  stub.control({ default: verdict(false) });
+  const rest = await bartizan('told.db', 'run', '--resume', 'last', '--json', '--quiet');
+  assert.equal(rest.code, 0, rest.err);
+  // One trial was under way, and what it had been told went with it.
+  const again = words(stub.requests()).filter((w) => told.includes(w));
+  const most = await rows('told.db', `SELECT max(n) AS n FROM (SELECT count(*) AS n FROM exchange WHERE role = 'guard' GROUP BY trial)`);
+  assert.ok(again.length <= most[0].n && most[0].n < answers, `${again.length} asked again, ${most[0].n} in a trial`);
+  assert.equal((await bartizan('told.db', 'replay', 'last')).code, 0);
+});
+
+test('a study file names the guard model; the command line overrides it', async () => {
+  const file = path.join(folder, 'guarded.yaml');
+  const write = (model) => writeFileSync(file, `name: guarded\nattacks: [indirect-prompt-injection]\nvariants: [v1]\ndefence: input:model\nguard_model: ${model}\n`);
+  stub.reset();
+  stub.control({ default: verdict(false) });
+  write(`openai:guard@${stub.url}`);
+  const done = await bartizan('file.db', 'run', file, '-m', 'ref:reader', '--json', '--quiet');
+  assert.equal(done.code, 0, done.err);
+  assert.ok(stub.requests().length > 0 && stub.requests().every((r) => r.body.model === 'guard'));
+  const asked = stub.requests().length;
+  const other = await bartizan('file.db', 'run', file, '-m', 'ref:reader', '--quiet', '--guard-model', `openai:other@${stub.url}`);
+  assert.equal(other.code, 0, other.err);
+  assert.ok(stub.requests().slice(asked).every((r) => r.body.model === 'other'));
+  write('nonsense');
+  const refused = await bartizan('file.db', 'run', file, '-m', 'ref:reader');
+  assert.equal(refused.code, 2);
+  assert.match(refused.err, /guarded\.yaml:5.*nonsense/s);
 });
 
 test('what cannot be is refused before anything is run', async () => {

@@ -248,6 +248,16 @@ test('Ctrl-C while a gateway is waited for leaves no child, and the run goes on 
   }
 });
 
+test('a time limit is kept while a gateway is waited for', { timeout: 120000 }, async () => {
+  const defence = stub('hang limit {url}');
+  await bartizan('limit.db', 'list', 'studies');
+  const begun = Date.now();
+  const done = await bartizan('limit.db', 'run', 'quick', ...TWO, '--in-flight', '1', '--defence', defence, '--time-limit', '2');
+  assert.equal(done.code, 4, done.err);
+  assert.ok(Date.now() - begun < 12000, 'a handshake alone may take 20 s');
+  assert.equal((await rows('limit.db', 'SELECT count(*) AS n FROM trial'))[0].n, 0, 'no trial was stored');
+});
+
 test('a run that was stopped is resumed through its gateway; a replay is refused', { timeout: 120000 }, async () => {
   const store = path.join(folder, 'resumed.db');
   const defence = stub('pass -- {command}');

@@ -77,6 +77,10 @@ test('what the commands print fits', async () => {
   valid('report', printed);
   assert.deepEqual(await output(0, 'report', 'last'), printed);
   const list = await output(0, 'show', 'last');
+  const card = await output(0, 'list', 'attacks', 'tool-name-squatting');
+  valid('list-attack', card);
+  refused('list-attack', changed(card, (c) => { delete c.card.mechanism; }));
+  refused('list-attack', changed(card, (c) => { delete c.variants[0].card.boundary; }));
   valid('show', list);
   assert.equal(list.trials.length, printed.run.trials);
   for (const trial of list.trials) {
