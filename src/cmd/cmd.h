@@ -35,6 +35,9 @@ struct btz_command {
     struct btz_args_command args;
     bool hidden;
     bool csv; /* has tables that --csv prints */
+    /* A command of parts (`sieve harvest`): ends with NULL; `run` is then not used. The name of a
+     * part begins with that of its command and a blank. */
+    const struct btz_command *const *parts;
     /* Returns 0 or a BTZ_EXIT_ code, or a negative BTZ_E code with `err` filled. */
     int (*run)(struct btz_context *context, struct btz_err *err);
 };
@@ -42,7 +45,7 @@ struct btz_command {
 extern const struct btz_command btz_command_run, btz_command_list, btz_command_selftest,
     btz_command_show, btz_command_report, btz_command_doctor, btz_command_verify,
     btz_command_replay, btz_command_compare, btz_command_arena, btz_command_rescore,
-    btz_command_agreement, btz_command_connect;
+    btz_command_agreement, btz_command_connect, btz_command_sieve, btz_command_canon;
 
 /* Commands in the order of the help; NULL past the end. */
 const struct btz_command *btz_command_at(size_t index);

@@ -15,7 +15,7 @@ static const struct btz_command *const commands[] = {
     &btz_command_run,      &btz_command_report, &btz_command_show,    &btz_command_list,
     &btz_command_selftest, &btz_command_verify, &btz_command_compare, &btz_command_replay,
     &btz_command_doctor,   &btz_command_arena,  &btz_command_rescore, &btz_command_agreement,
-    &btz_command_connect,
+    &btz_command_canon,    &btz_command_sieve,  &btz_command_connect,
 };
 
 const struct btz_command *btz_command_at(size_t index)

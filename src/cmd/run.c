@@ -695,8 +695,8 @@ static const struct btz_option options[] = {
     {"carrier", 0, BTZ_OPTION_TEXT, "NAME", "memory (default), stdio or http", 0, 0},
     {"actions", 0, BTZ_OPTION_TEXT, "MODE", "auto (default), native tool calls, or json", 0, 0},
     {"defence", 0, BTZ_OPTION_LIST, "MODE",
-     "none (default), input, context or combined; behind it :model, +rescan, +closed; or "
-     "proxy:COMMAND, proxy:URL",
+     "none (default), input, context or combined; behind it :model, +rescan, +closed; "
+     "canon:ARM (definitions as `bartizan canon` makes them); or proxy:COMMAND, proxy:URL",
      0, 0},
     {"defence-listen", 0, BTZ_OPTION_TEXT, "HOST:PORT",
      "where the gateway of proxy:URL finds the servers, as http://HOST:PORT/SERVER/mcp", 0, 0},

@@ -206,7 +206,8 @@ static int read_defences(struct reader *r, struct btz_study_file *out)
             return btz_config_refuse(
                 r->config, item, r->err,
                 "defences: expected none, input, context or combined; behind one of the latter "
-                "three :model, then +rescan (not of input), then +closed; got \"%.*s\"",
+                "three :model, then +rescan (not of input), then +closed; or canon:ARM; got "
+                "\"%.*s\"",
                 BTZ_FMT(btz_str_sub(names[i], 0, 64)));
         }
     }

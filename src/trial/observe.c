@@ -137,11 +137,18 @@ static bool field_is_rendered(const struct btz_trial *trial, struct btz_str fiel
 }
 
 /* A list that came past the adversary: whatever of it the model sees is theirs. */
-static void observe_tampered_list(struct btz_trial *trial, size_t index, const struct conn *conn)
+static void observe_tampered_list(struct btz_trial *trial, size_t index, struct conn *conn)
 {
     for (size_t t = 0; t < btz_json_count(conn->tools); t++) {
         const struct btz_json *tool = btz_json_at(conn->tools, t);
 
+        if (trial->options.defence.canon) {
+            const struct btz_canon_result *canon = canonical_at(trial, conn, t);
+
+            note(trial, index, SOURCE_DEFINITION, btz_json_text(trial->arena, tool),
+                 canon ? canonical_text(trial, canon) : BTZ_STR_NONE);
+            continue;
+        }
         if (defend_withholds(trial, conn, tool)) {
             note(trial, index, SOURCE_DEFINITION, btz_json_text(trial->arena, tool), BTZ_STR_NONE);
             continue;
@@ -155,7 +162,7 @@ static void observe_tampered_list(struct btz_trial *trial, size_t index, const s
 }
 
 /* What left the server and what the model gets of it: behind a gateway these may differ. */
-static void observe_tools(struct btz_trial *trial, size_t index, const struct conn *conn,
+static void observe_tools(struct btz_trial *trial, size_t index, struct conn *conn,
                           struct btz_str field)
 {
     const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, index);
@@ -169,6 +176,17 @@ static void observe_tools(struct btz_trial *trial, size_t index, const struct co
         struct btz_str shown = BTZ_STR_NONE;
 
         if (!at_is(fragment, "tool", name)) {
+            continue;
+        }
+        if (trial->options.defence.canon) {
+            const struct btz_canon_result *canon = canonical_named(trial, conn, name);
+
+            raw = btz_str_is(field, "name") ? names_tool(trial, conn, name)
+                                            : field_text(trial, tool, fragment);
+            note(trial, index, SOURCE_DEFINITION, raw,
+                 !canon                      ? BTZ_STR_NONE
+                 : btz_str_is(field, "name") ? names_tool(trial, conn, canon->name)
+                                             : canonical_text(trial, canon));
             continue;
         }
         if (btz_str_is(field, "name")) { /* it reaches the model as what the host makes of it */

@@ -47,13 +47,15 @@ struct conn {
     struct btz_mcp_client *client;  /* of any */
     struct btz_mcp_server *machine; /* over lines; over HTTP the endpoint has its own */
     bool ready;
-    enum btz_mcp_revision revision;   /* agreed on */
-    bool fell_back;                   /* the client went down an era */
-    bool old_transport;               /* ... or to the HTTP+SSE transport */
-    struct btz_str instructions;      /* as the client received them */
-    const struct btz_json *tools;     /* as the client received them */
-    const struct btz_json *resources; /* likewise; NULL if the server has none */
-    const struct btz_json *prompts;   /* likewise */
+    enum btz_mcp_revision revision;       /* agreed on */
+    bool fell_back;                       /* the client went down an era */
+    bool old_transport;                   /* ... or to the HTTP+SSE transport */
+    struct btz_str instructions;          /* as the client received them */
+    const struct btz_json *tools;         /* as the client received them */
+    const struct btz_json *canon_of;      /* list that `canon` was made of */
+    const struct btz_canon_result *canon; /* NULL: it could not be */
+    const struct btz_json *resources;     /* likewise; NULL if the server has none */
+    const struct btz_json *prompts;       /* likewise */
     /* The one request under way. */
     uint64_t request;
     bool answered;
@@ -163,8 +165,9 @@ struct tapped {
 struct shown_tool {
     struct conn *conn; /* NULL for a tool of the host */
     struct btz_str tool;
-    struct btz_str name;               /* rendered */
-    const struct btz_json *definition; /* as received */
+    struct btz_str name;                  /* rendered */
+    const struct btz_json *definition;    /* as received */
+    const struct btz_canon_result *canon; /* what the model gets of it; NULL: as received */
 };
 
 /* What the host knows about a link that a server gave: who answers for that address. */
@@ -571,6 +574,14 @@ bool defend_answer(struct btz_trial *trial, enum btz_guard_target target, const 
 /* Whether the defence keeps a tool from the model, or has not judged it yet. */
 bool defend_withholds(struct btz_trial *trial, const struct conn *conn,
                       const struct btz_json *definition);
+
+/* canonical.c: what mode canon:ARM makes of a definition. NULL: it is not to be shown. */
+const struct btz_canon_result *canonical_at(struct btz_trial *trial, struct conn *conn,
+                                            size_t index);
+const struct btz_canon_result *canonical_named(struct btz_trial *trial, struct conn *conn,
+                                               struct btz_str tool);
+/* All that the model gets of it. */
+struct btz_str canonical_text(struct btz_trial *trial, const struct btz_canon_result *canon);
 
 /* defend_ask.c: a guard model is asked between steps, before the model under test gets anything
  * new. Until then what it is asked about stands in the conversation as if it were safe, but for
