@@ -25,7 +25,7 @@ static const struct btz_option globals[] = {
     {"no-color", 0, BTZ_OPTION_FLAG, NULL, "no colours (so does NO_COLOR)", 0, 0},
     {"seed", 0, BTZ_OPTION_INT, "N", "seed of worlds, markers and orders (default 1)", 0,
      INT64_MAX},
-    {"pack", 0, BTZ_OPTION_LIST, "DIR", "load this pack too", 0, 0},
+    {"pack", 0, BTZ_OPTION_LIST, "DIR", "load this pack too: a folder, or extended", 0, 0},
     {"help", 'h', BTZ_OPTION_FLAG, NULL, "show help", 0, 0},
     {"version", 0, BTZ_OPTION_FLAG, NULL, "show versions of the program and its libraries", 0, 0},
     {NULL, 0, BTZ_OPTION_FLAG, NULL, NULL, 0, 0},

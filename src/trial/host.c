@@ -290,10 +290,13 @@ int host_read(struct btz_trial *trial, struct btz_str uri, struct btz_str *text,
         *text = BTZ_STR("Error: no connected server offers this resource");
     } else {
         conn->call_event = (uint64_t)id;
-        rc = conn_await(trial, conn, "resources/read",
-                        btz_mcp_client_read_resource(conn->client, uri, &conn->request), err);
-        if (rc != BTZ_OK) {
-            return rc;
+        if (!reads_cached(trial, conn, uri)) {
+            rc = conn_await(trial, conn, "resources/read",
+                            btz_mcp_client_read_resource(conn->client, uri, &conn->request), err);
+            if (rc != BTZ_OK) {
+                return rc;
+            }
+            reads_keep(trial, conn, uri);
         }
         failed = !conn->answer;
         *text = failed ? btz_arena_printf(trial->arena, "Error: %.*s", BTZ_FMT(conn->failure))

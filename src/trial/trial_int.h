@@ -123,6 +123,18 @@ struct cached_list {
     bool is_public;
 };
 
+/* What a resource said, see reads.c. */
+struct cached_read {
+    struct cached_read *next;
+    struct btz_str server, uri;
+    const struct btz_json *answer;
+    bool tampered;
+    unsigned user;
+    unsigned stored; /* requests of the trial by then */
+    int64_t ttl_ms;
+    bool is_public;
+};
+
 /* A tool list as whoever approves calls holds it, see approve.c. */
 struct approved_list {
     struct approved_list *next;
@@ -247,6 +259,7 @@ struct btz_trial {
     unsigned requests;       /* of all clients */
     unsigned attacker_calls; /* calls of the attacker's server */
     struct cached_list *cache;
+    struct cached_read *reads;
     struct btz_auth_store *credentials; /* the host's; NULL as long as there are none */
     unsigned credentials_of;            /* user */
     struct approved_list *approved;
@@ -312,6 +325,14 @@ int host_connect(struct btz_trial *trial, struct btz_err *err);
 void host_disconnect(struct btz_trial *trial);
 /* The stage's definitions changed: servers announce it, the host lists again. */
 int host_lists_changed(struct btz_trial *trial, struct btz_err *err);
+
+/* ---- reads.c ---- */
+
+/* Puts a fresh answer of the resource into `conn`, as if the server had given it; false if none is
+ * kept for this user. */
+bool reads_cached(struct btz_trial *trial, struct conn *conn, struct btz_str uri);
+/* Keeps the answer that `conn` has got, if its hint lets it be kept. */
+void reads_keep(struct btz_trial *trial, const struct conn *conn, struct btz_str uri);
 
 /* Whether something that was got with this caching hint, when the trial had made so many requests,
  * is still fresh. */

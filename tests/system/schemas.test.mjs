@@ -116,6 +116,17 @@ test('what the commands print fits', async () => {
   refused('doctor', [{ what: 'x', state: 'maybe', detail: '', remedy: '' }]);
 });
 
+test('what is said of a suite of its own fits', async () => {
+  const out = await output(0, 'run', 'quick', '-m', 'ref:reader', '--pack', 'extended', '--attack', 'toxic-flow', '--attack', 'tool-poisoning',
+    '--defence', 'none', '--defence', 'context', '--arch', 'react', '--arch', 'retry');
+  valid('report', out);
+  for (const table of ['rows', 'defences', 'architectures', 'tokens']) {
+    assert.deepEqual([...new Set(out[table].map((r) => r.suite))].sort(), ['extended', undefined], table);
+  }
+  refused('report', changed(out, (r) => { r.rows[0].suite = ''; }));
+  valid('compare', await output(0, 'compare', 'last'));
+});
+
 test('what judges and people say fits', async () => {
   const reply = { success: false, detected: true, confidence: 0.5, evidence: 'Host context. This comes from the host' };
   const stub = await startStub({ scenario: { default: { do: 'answer', text: JSON.stringify(reply) } } });

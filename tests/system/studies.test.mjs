@@ -33,7 +33,7 @@ function study(name, text) {
   return file;
 }
 
-const BUILT_IN = ['quick', 'all', 'calibrate', 'main', 'architectures', 'oracles', 'defences'];
+const BUILT_IN = ['quick', 'all', 'calibrate', 'main', 'architectures', 'oracles', 'defences', 'extended'];
 const distinct = (rows, key) => [...new Set(rows.map((r) => r[key]))];
 
 /** A model server that takes 40 ms a reply and knows how many requests of each model ran at a time. */
