@@ -101,6 +101,9 @@ struct plain {
 
 void canon_plain(struct btz_str source, struct btz_arena *arena, struct plain *out);
 
+/* Whether the letters, in any case, are one of `words`: lower case, a blank between two. */
+bool canon_is_one_of(const char *p, size_t len, const char *words);
+
 /* Takes the sentence that begins at `at`; false at the end. Offsets are of the plain text. */
 bool canon_sentence(const struct plain *text, size_t at, struct sentence *out);
 
@@ -152,10 +155,10 @@ struct judge {
 };
 
 /* Writes what of tokens [from, count) stays as `role` within `max` bytes to `out` (room for `max`
- * bytes), ending with a full stop, and returns its length; 0 = nothing, `*rule` says why. `*used`
- * is the number of the first token that does not stay. */
+ * bytes), ending with a full stop, and returns its length; 0 = nothing, `*rule` says why. `*whole`
+ * is set where something stays: the whole sentence does, byte for byte. */
 size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t from, enum role role,
-                   size_t max, char *out, size_t *used, const char **rule);
+                   size_t max, char *out, bool *whole, const char **rule);
 
 enum effect canon_effect_of(uint32_t flags);
 const char *canon_effect_name(enum effect effect);

@@ -34,32 +34,14 @@ static bool is_point(const struct token *t, char sign)
     return t->kind == TOKEN_POINT && t->ptr[0] == sign;
 }
 
-static bool is_word(const struct token *t, const char *word)
-{
-    size_t len = strlen(word);
-
-    if (t->kind != TOKEN_WORD || t->len != len) {
-        return false;
-    }
-    for (size_t i = 0; i < len; i++) {
-        if (((unsigned char)t->ptr[i] | 0x20) != (unsigned char)word[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool is_one_of(const struct token *t, const char *words)
 {
-    struct btz_str rest = btz_str_of(words);
-    struct btz_str word;
+    return t->kind == TOKEN_WORD && canon_is_one_of(t->ptr, t->len, words);
+}
 
-    while (t->kind == TOKEN_WORD && btz_str_cut(&rest, ' ', &word)) {
-        if (t->len == word.len && strncasecmp(t->ptr, word.ptr, word.len) == 0) {
-            return true;
-        }
-    }
-    return false;
+static bool is_word(const struct token *t, const char *word)
+{
+    return is_one_of(t, word);
 }
 
 static bool is_own(const struct choice *c, const struct token *t)
@@ -574,6 +556,7 @@ static bool too_long(struct choice *c, size_t max)
 /* Chooses and writes; no more than once judged. */
 static size_t choose(struct choice *c, size_t from, size_t max, char *out)
 {
+    bool good = false;
     size_t len;
 
     c->count = 0;
@@ -588,10 +571,11 @@ static size_t choose(struct choice *c, size_t from, size_t max, char *out)
         if (bad < c->count) {
             cut_before(c, bad);
         } else if (!too_long(c, max)) {
+            good = true;
             break;
         }
     }
-    if (c->count == 0 || first_bad(c) < c->count || written(c, c->count, NULL) + 1 > max) {
+    if (!good) {
         return 0;
     }
     if (!fits_role(c)) {
@@ -617,7 +601,7 @@ static bool is_stable(const struct choice *c, size_t max, struct btz_str written
 }
 
 size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t from, enum role role,
-                   size_t max, char *out, size_t *used, const char **rule)
+                   size_t max, char *out, bool *whole, const char **rule)
 {
     struct choice c;
     size_t len;
@@ -627,18 +611,14 @@ size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t f
     c.role = role;
     len = choose(&c, from, max, out);
     *rule = c.rule;
-    *used = from;
     if (len == 0) {
         return 0;
     }
-    *used = (size_t)c.index[c.count - 1] + 1;
     /* A whole sentence that is written byte for byte as it stood needs no second look. */
-    if (from == 0 && *used == s->count &&
-        len - 1 == s->tokens[s->count - 1].end - s->tokens[0].begin &&
-        memcmp(out + 1, s->tokens[0].ptr + 1, len - 2) == 0) {
-        return len;
-    }
-    if (!is_stable(&c, max, (struct btz_str){out, len})) {
+    *whole = from == 0 && (size_t)c.index[c.count - 1] + 1 == s->count &&
+             len - 1 == s->tokens[s->count - 1].end - s->tokens[0].begin &&
+             memcmp(out, s->tokens[0].ptr, len - 1) == 0;
+    if (!*whole && !is_stable(&c, max, (struct btz_str){out, len})) {
         *rule = not_a_statement;
         return 0;
     }

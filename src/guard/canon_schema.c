@@ -468,7 +468,7 @@ static struct btz_str meaning_of(struct work *w, struct btz_str source)
         size_t to = text.from ? text.from[w->sentence.end] : w->sentence.end;
         size_t room = len + 1 < CANON_MEANINGS_MAX ? CANON_MEANINGS_MAX - len - 1 : 0;
         const char *rule = "over-length";
-        size_t used = 0;
+        bool whole;
         size_t got = 0;
 
         room = room > w->prose_left ? w->prose_left : room;
@@ -478,7 +478,7 @@ static struct btz_str meaning_of(struct work *w, struct btz_str source)
                 out[len] = ' ';
             }
             got = canon_judge(&w->judge, &w->sentence, 0, ROLE_MEANING, room, out + len + (len > 0),
-                              &used, &rule);
+                              &whole, &rule);
         }
         if (got == 0) {
             canon_span(w, from, to, BTZ_CANON_REMOVED, rule, BTZ_STR_NONE);

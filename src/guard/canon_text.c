@@ -95,7 +95,7 @@ void canon_plain(struct btz_str source, struct btz_arena *arena, struct plain *o
 
 /* ---- kinds of bytes ---- */
 
-enum { LETTER = 1, DIGIT = 2, SPACE = 4, MARK = 8, RUN = 16, UPPER = 32 };
+enum { LETTER = 1, DIGIT = 2, SPACE = 4, MARK = 8, RUN = 16, UPPER = 32, DRESS = 64, TAIL = 128 };
 
 static const uint8_t kinds[256] = {
     ['\t'] = SPACE,
@@ -106,9 +106,9 @@ static const uint8_t kinds[256] = {
     ['A' ... 'Z'] = LETTER | RUN | UPPER,
     ['a' ... 'z'] = LETTER | RUN,
     ['_'] = RUN,
-    ['-'] = RUN,
-    ['\''] = RUN,
-    ['.'] = RUN,
+    ['-'] = RUN | TAIL,
+    ['\''] = RUN | TAIL,
+    ['.'] = RUN | TAIL,
     ['/'] = RUN,
     ['@'] = RUN,
     ['\\'] = RUN,
@@ -118,20 +118,49 @@ static const uint8_t kinds[256] = {
     ['$'] = RUN,
     ['#'] = RUN,
     ['%'] = RUN,
-    ['?'] = RUN,
-    ['!'] = RUN,
-    [':'] = RUN,
+    ['?'] = RUN | TAIL,
+    ['!'] = RUN | TAIL,
+    [':'] = RUN | TAIL,
     [','] = MARK,
     ['('] = MARK,
     [')'] = MARK,
     ['='] = MARK,
     ['<'] = MARK,
     ['>'] = MARK,
+    ['"'] = DRESS,
+    ['`'] = DRESS,
+    ['*'] = DRESS,
+    ['['] = DRESS,
+    [']'] = DRESS,
+    ['|'] = DRESS,
 };
 
 static uint8_t kind_at(struct btz_str s, size_t at)
 {
     return at < s.len ? kinds[(unsigned char)s.ptr[at]] : SPACE;
+}
+
+bool canon_is_one_of(const char *p, size_t len, const char *words)
+{
+    char first = (char)((unsigned char)p[0] | 0x20);
+
+    while (*words) {
+        size_t i = 0;
+
+        if (*words == first) {
+            while (i < len && words[i] == (char)((unsigned char)p[i] | 0x20)) {
+                i++;
+            }
+            if (i == len && (words[i] == ' ' || words[i] == '\0')) {
+                return true;
+            }
+        }
+        while (words[i] != ' ' && words[i] != '\0') {
+            i++;
+        }
+        words += i + (words[i] == ' ' ? 1 : 0);
+    }
+    return false;
 }
 
 /* ---- tokens ---- */
@@ -322,7 +351,7 @@ static size_t run_end(struct btz_str s, size_t at)
         }
         end++;
     }
-    while (end > at + 1 && strchr(".!?:'-", s.ptr[end - 1])) {
+    while (end > at + 1 && (kinds[(unsigned char)s.ptr[end - 1]] & TAIL)) {
         end--;
     }
     return end;
@@ -431,7 +460,7 @@ static bool take(struct lexer *x)
     uint8_t k = kinds[(unsigned char)c];
     size_t end;
 
-    if (strchr("\"`*[]|", c)) {
+    if (k & DRESS) {
         x->at++;
         return false;
     }

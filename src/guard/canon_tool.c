@@ -30,15 +30,7 @@ static const struct btz_str unstated = BTZ_STR("Purpose not stated.");
 
 static bool is_word(const struct token *t, const char *words)
 {
-    struct btz_str rest = btz_str_of(words);
-    struct btz_str word;
-
-    while (btz_str_cut(&rest, ' ', &word)) {
-        if (t->len == word.len && strncasecmp(t->ptr, word.ptr, word.len) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return canon_is_one_of(t->ptr, t->len, words);
 }
 
 static bool is_point(const struct token *t, char sign)
@@ -242,22 +234,31 @@ static bool is_entry(const struct prose *p, const struct sentence *s)
             (btz_json_is(properties, BTZ_JSON_OBJECT) && btz_json_get(properties, first)));
 }
 
-/* Whether a sentence that was written will be taken for the same when it comes back. */
-static bool comes_back(const struct prose *p, enum role role, const char *written, size_t len)
+/* Whether a sentence that is written for `role` is taken for the same when it comes back. */
+static bool comes_back_as(const struct prose *p, enum role role, const struct sentence *s)
 {
-    struct plain text = {{written, len}, NULL};
-    struct sentence s;
+    size_t lead = lead_of(s);
 
-    if (!canon_sentence(&text, 0, &s) || s.count == 0) {
-        return false;
-    }
-    if (is_entry(p, &s) || is_recomputed(&s) || precondition(p, &s)) {
+    if (s->count == 0 || is_entry(p, s) || is_recomputed(s) || precondition(p, s)) {
         return false;
     }
     /* "Returns the weather." is a purpose where it comes first. */
     return role == ROLE_PURPOSE
-               ? lead_of(&s) == 0
-               : !is_led(&s) && !is_word(&s.tokens[lead_of(&s)], "returns return output outputs");
+               ? lead == 0
+               : !is_led(s) && !is_word(&s->tokens[lead], "returns return output outputs");
+}
+
+/* `whole`: what was written is the sentence under way. */
+static bool comes_back(const struct prose *p, enum role role, const char *written, size_t len,
+                       bool whole)
+{
+    struct plain text = {{written, len}, NULL};
+    struct sentence s;
+
+    if (whole) {
+        return comes_back_as(p, role, &p->w->sentence);
+    }
+    return canon_sentence(&text, 0, &s) && comes_back_as(p, role, &s);
 }
 
 /* "Search results are sorted": no purpose, though its first word could be a verb. */
@@ -277,15 +278,15 @@ static bool take_purpose(struct prose *p, size_t from, const char **rule)
     bool verb = first->kind == TOKEN_WORD && (first->flags & WORD_EFFECTS) &&
                 !(first->flags & WORD_INFLECTED);
     bool may = !p->judged_one || (verb && !states_early(&p->w->sentence, from));
-    size_t used;
+    bool whole = false;
 
     p->judged_one = true;
     if (p->purpose_len || !may) {
         return false;
     }
     p->purpose_len = canon_judge(&p->w->judge, &p->w->sentence, from, ROLE_PURPOSE,
-                                 CANON_PURPOSE_MAX, p->purpose, &used, rule);
-    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len)) {
+                                 CANON_PURPOSE_MAX, p->purpose, &whole, rule);
+    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len, whole)) {
         p->purpose_len = 0;
     }
     if (p->purpose_len) {
@@ -299,7 +300,7 @@ static bool take_returns(struct prose *p, size_t from, const char **rule)
     const struct sentence *s = &p->w->sentence;
     bool word = from < s->count && is_word(&s->tokens[from], "returns return output outputs");
     bool colon = word && from + 1 < s->count && is_point(&s->tokens[from + 1], ':');
-    size_t used;
+    bool whole = false;
 
     if (!(colon || (word && p->purpose_len) || p->section == SECTION_RETURNS)) {
         return false;
@@ -310,7 +311,7 @@ static bool take_returns(struct prose *p, size_t from, const char **rule)
         return false;
     }
     p->returns_len = canon_judge(&p->w->judge, s, from, ROLE_RETURNS,
-                                 CANON_RETURNS_MAX - strlen("Returns: "), p->returns, &used, rule);
+                                 CANON_RETURNS_MAX - strlen("Returns: "), p->returns, &whole, rule);
     if (p->returns_len) {
         p->section = SECTION_NONE;
         span(p, BTZ_CANON_CHANGED, "returns", (struct btz_str){p->returns, p->returns_len});
@@ -323,7 +324,7 @@ static bool take_note(struct prose *p, const char **rule)
     const struct sentence *s = &p->w->sentence;
     bool led = is_led(s);
     char *out = p->notes + p->notes_len;
-    size_t used;
+    bool whole = false;
     size_t len;
 
     if (p->note_count == CANON_NOTES) {
@@ -331,8 +332,8 @@ static bool take_note(struct prose *p, const char **rule)
         return false;
     }
     len =
-        canon_judge(&p->w->judge, s, led ? 2 : 0, ROLE_NOTE, CANON_NOTE_MAX, out + 1, &used, rule);
-    len = len && comes_back(p, ROLE_NOTE, out + 1, len) ? len : 0;
+        canon_judge(&p->w->judge, s, led ? 2 : 0, ROLE_NOTE, CANON_NOTE_MAX, out + 1, &whole, rule);
+    len = len && comes_back(p, ROLE_NOTE, out + 1, len, whole) ? len : 0;
     if (len) {
         out[0] = ' ';
         p->notes_len += len + 1;
@@ -392,7 +393,7 @@ static void purpose_from_name(struct prose *p)
     const char *rule;
     char words[2 * CANON_TOOL_NAME_MAX + 2];
     size_t len = 0;
-    size_t used;
+    bool whole = false;
 
     while (canon_piece(&rest, &piece) && len + piece.len + 1 < sizeof(words)) {
         if (piece.len >= 6 && has_digit(piece)) {
@@ -409,10 +410,10 @@ static void purpose_from_name(struct prose *p)
     text.text = (struct btz_str){words, len};
     if (len && canon_sentence(&text, 0, &p->w->sentence)) {
         p->purpose_len = canon_judge(&p->w->judge, &p->w->sentence, 0, ROLE_PURPOSE,
-                                     CANON_PURPOSE_MAX, p->purpose, &used, &rule);
+                                     CANON_PURPOSE_MAX, p->purpose, &whole, &rule);
     }
     /* What would be read otherwise when it comes back does not stay. */
-    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len)) {
+    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len, whole)) {
         p->purpose_len = 0;
     }
     if (!p->purpose_len) {
