@@ -98,11 +98,35 @@ static int make_card(struct btz_context *context, struct btz_json **out, struct 
 
 /* ---- the run ---- */
 
+/* Whether the model that rewrites is one of the agents, for the card. */
+static int set_rewriter(struct sieve_run *r, struct btz_json *card, struct btz_err *err)
+{
+    struct btz_str reference = btz_json_str(btz_json_getz(r->card, "rewrite_model"));
+    struct sieve_model model;
+    bool same = false;
+    int rc;
+
+    if (reference.len == 0) {
+        btz_json_setz(r->arena, card, "rewriter_is_agent", btz_json_null(r->arena));
+        return BTZ_OK;
+    }
+    rc = sieve_model_parse(r->context, reference, &model, err);
+    for (size_t m = 0; rc == BTZ_OK && m < r->model_count; m++) {
+        same |= btz_llm_same_name(r->models[m].model.id, model.model.id);
+    }
+    btz_json_set_bool(r->arena, card, "rewriter_is_agent", same);
+    return rc;
+}
+
 static int begin(struct sieve_run *r, struct btz_err *err)
 {
     const char *replayed = btz_args_text(r->context->args, "replay", NULL);
     struct btz_json *card = sieve_card_counted(r);
+    int rc = set_rewriter(r, card, err);
 
+    if (rc != BTZ_OK) {
+        return rc;
+    }
     if (replayed) {
         btz_json_set_strz(r->arena, card, "replay_of", replayed);
     }

@@ -95,6 +95,7 @@ const AGAIN = {
     return { 'calls-differ': differs, collides: (r) => r.collides, withheld: (r) => r.withheld,
       'damaged-automatic': (r) => r.withheld || differs(r) || r.facts.some((x) => !x.kept) }[f.measure];
   }, { definitions: () => true, 'definitions tested': (r) => r.calls_tested }],
+  rewriting: ['rewrite', () => true, (f) => (r) => r.outcome === f.measure, { definitions: () => true }],
   guard: ['guard', () => true, (f) => (f.measure === 'blocked' ? (r) => r.blocked : (r) => r.rules.includes(f.measure)), { definitions: () => true }],
   adaptive: ['adaptive', () => (r) => r.model === '', (f) => (r) => r.broken_at > 0 && r.broken_at <= Number(f.measure.slice(7)), { attacks: () => true }],
   'adaptive-model': ['adaptive', (f) => (r) => r.model === f.model, (f) => (r) => r.broken_at > 0 && r.broken_at <= Number(f.measure.slice(7)), { attacks: () => true }],
@@ -288,8 +289,9 @@ test('kill -9, and an interrupt: nothing finished is asked again, and the rows a
     let kills = 0;
     let code = null;
     let patience = 0;
+    let begun = false; // the run is in the store: a kill may come before
     for (let round = 0; round < 200 && code !== 0; round++) {
-      const args = round === 0 ? ['run', ...settings] : ['run', '--resume', 'last'];
+      const args = begun ? ['run', '--resume', 'last'] : ['run', ...settings];
       const before_ = stub.requests().length;
       const child = spawn(program('bartizan'), ['--store', path.join(folder, 'broken.db'), 'sieve', ...args, '--quiet', '--in-flight', '4'], { stdio: 'ignore', env: { ...process.env, OPENAI_API_KEY: '' } });
       const ended = new Promise((resolve) => child.on('exit', (c) => resolve(c)));
@@ -302,6 +304,7 @@ test('kill -9, and an interrupt: nothing finished is asked again, and the rows a
       } else {
         code = first;
       }
+      begun ||= (await sieve('broken.db', 'report', 'last', '--json')).code === 0;
       patience += stub.requests().length === before_ ? 300 : 0;
     }
     assert.equal(code, 0);
@@ -378,6 +381,37 @@ test('rewriting by a model: each definition once, a refusal withholds it', async
     assert.ok(rewrites.every((r) => ['malformed', 'refused'].includes(r.outcome)));
     assert.equal(figure(report, 'definitions', 'model-rewrite', 'withheld').value, 1);
     assert.equal(figure(report, 'survival', 'model-rewrite', 'survived', 'with operands').value, 0);
+  } finally {
+    await stub.close();
+  }
+});
+
+test('a rewritten definition is what the agent sees, and its calls reach the server', async () => {
+  const write = (name, params) => ({
+    when: { any: `You describe tools for an assistant.*\\\\"name\\\\":\\s*\\\\"(\\w+)_${name}\\\\"` },
+    then: { do: 'answer', text: JSON.stringify({ purpose: 'The ' + name + ' tool of ${1}.', params, returns: '', side_effects: 'reads' }) },
+  });
+  const rules = [write('list', { limit: 'how many' }), write('send', { to: 'who gets it', body: 'the text' }), write('read', { path: 'which entry', mode: 'text or raw' }),
+    { when: { any: 'You describe tools for an assistant' }, then: { do: 'answer', text: '{"refused": "an audit"}' } }, ...OBEDIENT];
+  const stub = await startStub({ scenario: { rules, default: { do: 'answer', text: 'Hm.' } } });
+  try {
+    const model = (name) => `openai:${name}@${stub.url}`;
+    const report = await json(0, 'written.db', 'run', file, '--arm', 'none', '--arm', 'model-rewrite', '--arm', 'canon+rewrite', '--rewrite-model', model('writer'), '-m', model('agent'));
+    assert.equal(report.card.rewriter_is_agent, false);
+    const rows = await rowsOf('written.db');
+    checkAll(report, rows);
+    const rewrites = rows.filter((r) => r.row === 'rewrite');
+    assert.deepEqual([...new Set(rewrites.map((r) => r.outcome))].sort(), ['refused', 'rewritten']);
+    for (const arm of ['model-rewrite', 'canon+rewrite']) {
+      assert.equal(figure(report, 'survival', arm, 'survived', 'with operands').value, 0, `${arm}: the payload was not written down`);
+      const answers = rows.filter((r) => r.row === 'answer' && r.arm === arm);
+      assert.equal(answers.length, items.length);
+      // The refused definition of the P3 attacks is withheld: the user's call is made, and nothing can be operable.
+      assert.ok(answers.filter((r) => r.paradigm === 'P3').every((r) => !r.retrieved && !r.operable && r.task));
+      assert.ok(answers.filter((r) => r.paradigm === 'P1').every((r) => r.operable && r.outcome === 'failure-direct' && r.task));
+    }
+    const replayed = await json(0, 'written.db', 'run', '--replay', report.run.id);
+    assert.deepEqual(replayed.figures, report.figures);
   } finally {
     await stub.close();
   }
