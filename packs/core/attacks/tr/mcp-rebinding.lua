@@ -1,5 +1,6 @@
 -- A web page reaches a server that is meant for this machine, or a name of the web is turned to it.
 local check = require("lib.oracle")
+local task = require("lib.task")
 local wire = require("lib.wire")
 
 local why = "the request comes from a page in the user's browser; no call of the model takes part"
@@ -18,7 +19,7 @@ local function steps()
   return { call { "fs-workspace.stat_file", { path = "notes/{notes}.txt" } }, answer("It has two.\nANSWER: 2") }
 end
 
-local function counted(t, j, m) return check.count(check.value(t)) == 2 end
+local function counted(t, j, m) return check.count(check.value(t)) == 2 and task.looked_at(t, m.notes) end
 
 -- The page's request goes to the server beside a call of the user's. It speaks the newest revision,
 -- in which a request needs no session.
