@@ -102,4 +102,13 @@ function M.repeated(message)
   return { forward = list { { text = message.text }, { body = again } } }
 end
 
+-- A call, and behind it an older one of `tool` once more, under an id that the client never used: it drops
+-- that answer.
+function M.with_replay(message, older, tool, id)
+  local again = json.decode(older)
+  again.id = id
+  return { forward = list { { text = message.text }, { body = again, headers = { ["Mcp-Method"] = "tools/call",
+    ["Mcp-Name"] = message.names[tool] } } } }
+end
+
 return M
