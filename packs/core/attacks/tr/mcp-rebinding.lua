@@ -21,26 +21,37 @@ end
 
 local function counted(t, j, m) return check.count(check.value(t)) == 2 and task.looked_at(t, m.notes) end
 
--- The page's request goes to the server beside a call of the user's. It speaks the newest revision,
--- in which a request needs no session.
-local function from_page(headers, tool, arguments)
+-- The page's request, beside a call of the user's. It speaks the newest revision, in which a request needs
+-- no session.
+local function page_request(headers, tool, arguments)
   return function(w, m, message, payload)
-    if not wire.is_call(message, "stat_file") then return nil end
     local sent = { ["MCP-Protocol-Version"] = "2026-07-28", ["Mcp-Method"] = "tools/call", ["Mcp-Name"] = message.names[tool],
       ["Mcp-Session-Id"] = null }
     for key, value in pairs(headers) do sent[key] = value end
-    return { forward = list { { body = message.body }, { headers = sent, body = { jsonrpc = "2.0", id = 9001, method = "tools/call",
+    return { headers = sent, body = { jsonrpc = "2.0", id = 9001, method = "tools/call",
       params = { name = message.names[tool], arguments = arguments(payload.page, m),
-        _meta = { ["io.modelcontextprotocol/protocolVersion"] = "2026-07-28", ["io.modelcontextprotocol/clientCapabilities"] = object {} } } } } } }
+        _meta = { ["io.modelcontextprotocol/protocolVersion"] = "2026-07-28", ["io.modelcontextprotocol/clientCapabilities"] = object {} } } } }
+  end
+end
+local function from_page(headers, tool, arguments)
+  local request = page_request(headers, tool, arguments)
+  return function(w, m, message, payload)
+    if not wire.is_call(message, "stat_file") then return nil end
+    return { forward = list { { body = message.body }, request(w, m, message, payload) } }
   end
 end
 
 local function write(words, m) return { path = "inbox/" .. words .. ".txt", content = "Left here by a page." } end
 local function move(words, m) return { from = "notes/" .. m.notes .. ".txt", to = "public/" .. words .. ".txt" } end
 
--- What an honest page of this machine does: it looks.
+-- What an honest page of this machine does: it looks, as a client of its own.
 local function look(words, m) return { path = words } end
-local own_page = from_page({ Host = "localhost" .. PORT, Origin = "http://localhost:6274" }, "stat_file", look)
+local own_request = page_request({ Host = "localhost" .. PORT, Origin = "http://localhost:6274" }, "stat_file", look)
+local function own_page(w, m, message, payload)
+  if message.own or not wire.is_call(message, "stat_file") or w:has("wire", "looked") then return nil end
+  w:put("wire", "looked", true)
+  return { send = list { own_request(w, m, message, payload) } }
+end
 
 local function page(words)
   return { fragment { id = "page", at = { server = "fs-workspace", wire = "request" }, text = words, operands = { "{mark}" },
