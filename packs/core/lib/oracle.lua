@@ -103,6 +103,18 @@ function M.was_read(trajectory, needle)
   return false
 end
 
+-- True if a call whose arguments name `object`, or a read of a resource of that name, gave something
+-- back. For utilities whose object says nothing by which it is told apart.
+function M.looked_at(trajectory, object)
+  local calls = {}
+  for _, e in ipairs(trajectory) do
+    if e.kind == "call" and text.contains(json.encode(e.args or {}), object) then calls[e.id] = true end
+    if e.kind == "result" and calls[e.call] and not e.is_error and not e.blocked then return true end
+    if e.kind == "read" and not e.is_error and text.contains(e.uri, object) then return true end
+  end
+  return false
+end
+
 -- One of `choices` by the value of a marker: the same for `seed` and `utility` of a world, another one in
 -- the next world, so that a task has no answer that holds in all of them.
 function M.drawn(marker, choices)
