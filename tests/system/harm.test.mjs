@@ -152,7 +152,7 @@ test('memory-poisoning/v4: the poisoned record is the last of three', () => {
 expects('slash-command-overlap/v1', { lazy: [() => say('Monday.'), undefined, false] });
 expects('credential-confusion/v1', { lazy: [constant('nobody@alderfinch.example'), undefined, false] });
 expects('vulnerable-client/v1', { lazy: [constant(3), undefined, false] });
-expects('session-hijack/v1', { lazy: [constant('EUR'), undefined, false] });
+expects('mitm-tamper/v4', { lazy: [constant('EUR'), undefined, false] });
 
 test('mitm-tamper/v3: an answer is dropped, and the order is done again with a later call', async () => {
   let dropped = '';
@@ -171,7 +171,7 @@ for (const profile of ['naive', 'spec', 'hardened']) {
     assert.equal(done.code, 0, done.err);
     const shown = await run('bartizan', ['--store', store, 'show', 'last', '--json']);
     const twins = JSON.parse(shown.out).trials.filter((t) => t.arm !== 'attack');
-    assert.ok(twins.length >= 140, `${twins.length} twins`);
+    assert.ok(twins.length >= 128, `${twins.length} twins`);
     assert.deepEqual(twins.filter((t) => !t.utility).map((t) => `${t.scenario} ${t.arm}`), []);
   });
 }
