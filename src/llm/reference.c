@@ -6,10 +6,12 @@
 #include "base/buf.h"
 #include "json/json.h"
 #include "llm/request.h"
+#include "text/contains.h"
 
 enum { MAX_OPERANDS = 64, MAX_REPLY = 4 * 1024 * 1024 };
 
 struct operand {
+    struct btz_str plain;
     struct btz_str escaped; /* as it stands inside a JSON string */
     bool found;
 };
@@ -55,6 +57,8 @@ static int take_operands(struct btz_reference *reference, const struct btz_json 
             }
             btz_buf_reset(&buf);
             (void)btz_json_write_str(&buf, btz_json_str(btz_json_at(list, o)));
+            reference->operands[reference->operand_count].plain =
+                btz_arena_dup(reference->arena, btz_json_str(btz_json_at(list, o)));
             reference->operands[reference->operand_count++].escaped =
                 btz_arena_dup(reference->arena, btz_str_sub(btz_buf_view(&buf), 1, buf.len - 2));
         }
@@ -172,12 +176,30 @@ static void forget(struct btz_reference *reference, struct btz_str turn)
     reference->obeying = reference->obeying && reference->agent != BTZ_LLM_REF_READER;
 }
 
+/* Whether a part holds characters that hide text from people: tag characters, a zero-width space,
+ * an override of the direction. Only there is it worth to undo what hides. */
+static bool hides_text(struct btz_str part)
+{
+    static const char *const marks[] = {"\xf3\xa0\x80", "\xf3\xa0\x81", "\xe2\x80\x8b",
+                                        "\xe2\x80\xae"};
+
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        if (btz_str_find(part, btz_str_of(marks[i])) >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void look_at(struct btz_reference *reference, struct btz_str part)
 {
+    bool hides = hides_text(part);
+
     for (size_t o = 0; o < reference->operand_count; o++) {
         struct operand *operand = &reference->operands[o];
 
-        operand->found = operand->found || btz_str_find(part, operand->escaped) >= 0;
+        operand->found = operand->found || btz_str_find(part, operand->escaped) >= 0 ||
+                         (hides && btz_text_contains(part, operand->plain, NULL, NULL));
     }
 }
 
