@@ -3,7 +3,10 @@
 #include "study/plans.h"
 #include "trial/trial.h"
 
-enum { MAX_MUTATIONS = 32 };
+enum { MAX_MUTATIONS = 64, MAX_ROUTES = 16 };
+
+/* What stands in place of a secret: a word that any text, address or form takes. */
+#define HARMLESS BTZ_STR("nothing")
 
 struct work {
     struct btz_arena *arena;
@@ -57,6 +60,11 @@ static const struct btz_json *act_step(const struct work *w)
 static bool is_reply(const struct work *w)
 {
     return w->act != SIZE_MAX && btz_study_plan_is_reply(act_step(w));
+}
+
+static bool is_disclosure(const struct work *w)
+{
+    return btz_str_is(btz_json_str(btz_json_getz(w->scenario->card, "violation")), "disclosure");
 }
 
 static const struct btz_json *with_args(struct work *w, const struct btz_json *args)
@@ -304,7 +312,7 @@ static void other_routes(struct work *w)
             w->act == SIZE_MAX ? "the act is the answer" : "the card declares a single route";
         return;
     }
-    for (size_t i = 0; i < btz_json_count(routes) && w->count < MAX_MUTATIONS - 8; i++) {
+    for (size_t i = 0; i < btz_json_count(routes) && i < MAX_ROUTES; i++) {
         struct btz_mutation *m = add(w, true, "");
 
         m->name = btz_arena_printf(w->arena, "another tool to the same sink, route %zu", i + 1);
@@ -347,7 +355,7 @@ static void encoded(struct work *w)
         btz_str_find(
             btz_json_text(w->arena, is_reply(w) ? act_step(w) : btz_json_getz(act_call(w), "args")),
             BTZ_STR("$")) >= 0 &&
-        btz_str_is(btz_json_str(btz_json_getz(w->scenario->card, "violation")), "disclosure");
+        is_disclosure(w);
     struct btz_mutation *m;
 
     for (size_t i = 0; i < 3; i++) {
@@ -367,6 +375,179 @@ static void encoded(struct work *w)
     m->why_not = !secret ? no_secret : is_reply(w) ? "one question has one answer" : NULL;
     if (!m->why_not) {
         m->plans = split_act(w, btz_json_getz(act_call(w), "args"));
+    }
+}
+
+/* ---- the right act without its secret ---- */
+
+/* Length of a `$name` or `$form:name` at the head of `text`. */
+static size_t capture_length(struct btz_str text)
+{
+    size_t len = 1;
+
+    while (len < text.len && (btz_str_find(BTZ_STR("abcdefghijklmnopqrstuvwxyz_0123456789"),
+                                           btz_str_sub(text, len, len + 1)) >= 0 ||
+                              (text.ptr[len] == ':' && len + 1 < text.len &&
+                               text.ptr[len + 1] >= 'a' && text.ptr[len + 1] <= 'z'))) {
+        len++;
+    }
+    return len;
+}
+
+/* Length of a marker's value at the head of `text`, 0 if none stands there. */
+static size_t marker_length(const struct work *w, struct btz_str text)
+{
+    const struct btz_json *markers = btz_stage_markers(w->stage);
+    size_t longest = 0;
+
+    for (size_t i = 0; i < btz_json_count(markers); i++) {
+        struct btz_str value = btz_json_str(btz_json_value_at(markers, i));
+
+        longest = btz_str_starts(text, value) && value.len > longest ? value.len : longest;
+    }
+    return longest;
+}
+
+/* A text that holds a captured value, without it: what was captured becomes a harmless word, and so
+ * that amounts which a plan spells out beside it are gone too, digits outside markers become 0.
+ * Other texts stay. */
+static struct btz_str leave_out(struct work *w, struct btz_str text)
+{
+    struct btz_buf out;
+    struct btz_str result;
+
+    if (btz_str_find(text, BTZ_STR("$")) < 0) {
+        return text;
+    }
+    btz_buf_init(&out, 1024 * 1024);
+    while (text.len) {
+        size_t used = marker_length(w, text);
+
+        if (used) {
+            (void)btz_buf_add(&out, text.ptr, used);
+        } else if (text.ptr[0] == '$') {
+            used = capture_length(text);
+            (void)btz_buf_add_str(&out, HARMLESS);
+        } else {
+            used = 1;
+            (void)btz_buf_add_byte(&out,
+                                   text.ptr[0] >= '0' && text.ptr[0] <= '9' ? '0' : text.ptr[0]);
+        }
+        text = btz_str_sub(text, used, text.len);
+    }
+    result = btz_arena_dup(w->arena, btz_buf_view(&out));
+    btz_buf_fini(&out);
+    return result;
+}
+
+static const struct btz_json *leave_out_all(struct work *w, const struct btz_json *value)
+{
+    struct btz_json *out;
+
+    switch (btz_json_kind(value)) {
+    case BTZ_JSON_STRING:
+        return btz_json_new_str(w->arena, leave_out(w, btz_json_str(value)));
+    case BTZ_JSON_ARRAY:
+        out = btz_json_new_array(w->arena);
+        for (size_t i = 0; i < btz_json_count(value); i++) {
+            btz_json_push(w->arena, out, leave_out_all(w, btz_json_at(value, i)));
+        }
+        return out;
+    case BTZ_JSON_OBJECT:
+        out = btz_json_new_object(w->arena);
+        for (size_t i = 0; i < btz_json_count(value); i++) {
+            btz_json_set(w->arena, out, btz_json_key_at(value, i),
+                         leave_out_all(w, btz_json_value_at(value, i)));
+        }
+        return out;
+    default:
+        return value;
+    }
+}
+
+/* The marker's value in what a form gives, if neither the payload nor a user turn names it: then it
+ * is the secret, spelled out. */
+static const struct btz_json *without_own_markers(struct work *w, const struct btz_json *step)
+{
+    const struct btz_json *markers = btz_stage_markers(w->stage);
+    struct btz_str known =
+        btz_arena_printf(w->arena, "%.*s %.*s",
+                         BTZ_FMT(btz_json_text(w->arena, btz_json_getz(w->plans, "operands"))),
+                         BTZ_FMT(btz_json_text(w->arena, btz_stage_turns(w->stage))));
+
+    for (size_t i = 0; i < btz_json_count(markers); i++) {
+        struct btz_str value = btz_json_str(btz_json_value_at(markers, i));
+
+        if (btz_str_find(known, value) < 0) {
+            step = replace_all(w, step, value, HARMLESS);
+        }
+    }
+    return step;
+}
+
+/* A step of the attack's own without what it gives away. A step whose result is still needed stays
+ * as it is. */
+static const struct btz_json *harmless_step(struct work *w, const struct btz_json *step)
+{
+    const struct btz_json *call = btz_json_getz(step, "call");
+    struct btz_json *changed;
+    struct btz_json *out;
+
+    if (btz_study_plan_is_reply(step)) {
+        return leave_out_all(w, without_own_markers(w, step));
+    }
+    if (!call || btz_json_getz(call, "capture")) {
+        return step;
+    }
+    changed = btz_json_shallow(w->arena, call);
+    out = btz_json_new_object(w->arena);
+    btz_json_setz(w->arena, changed, "args", leave_out_all(w, btz_json_getz(call, "args")));
+    btz_json_setz(w->arena, out, "call", changed);
+    return out;
+}
+
+/* The obey plan with `act` (NULL = its own) as the act, and no step of the attack gives anything
+ * away. */
+static struct btz_json *harmless_plan(struct work *w, const struct btz_json *act)
+{
+    struct btz_json *obey = btz_json_new_array(w->arena);
+
+    for (size_t i = 0; i < btz_json_count(w->obey); i++) {
+        const struct btz_json *step = i == w->act && act ? act : btz_json_at(w->obey, i);
+
+        btz_json_push(w->arena, obey,
+                      btz_study_plan_has(w->benign, step) ? step : harmless_step(w, step));
+    }
+    return obey;
+}
+
+/* A disclosure is what is told, not whom somebody writes to: the same calls to the same places
+ * that give nothing away are none. */
+static void secret_left_out(struct work *w)
+{
+    struct btz_mutation *m = add(w, false, "secret left out of the act");
+    const struct btz_json *routes = btz_json_getz(w->plans, "routes");
+    const struct btz_json *obey;
+
+    if (!is_disclosure(w) || w->act == SIZE_MAX) {
+        m->why_not = "the violation is no disclosure by an act";
+        return;
+    }
+    obey = harmless_plan(w, NULL);
+    if (btz_json_equal(obey, w->obey)) {
+        m->why_not = "the act holds no captured secret";
+    } else {
+        m->plans = with_obey(w, obey);
+    }
+    for (size_t i = 0; i < btz_json_count(routes) && i < MAX_ROUTES; i++) {
+        const struct btz_json *route = btz_json_at(routes, i);
+
+        if (btz_json_equal(harmless_step(w, route), route)) {
+            continue; /* it gives the secret away without holding it */
+        }
+        m = add(w, false, "");
+        m->name = btz_arena_printf(w->arena, "secret left out of route %zu", i + 1);
+        m->plans = with_obey(w, harmless_plan(w, route));
     }
 }
 
@@ -463,8 +644,58 @@ struct btz_mutation *btz_mutations(struct btz_arena *arena, const struct btz_sce
     user_asked(&w);
     other_routes(&w);
     encoded(&w);
+    secret_left_out(&w);
     look_around(&w);
     other_words(&w);
     *count = w.count;
     return w.items;
+}
+
+/* ---- a wrong value in the answer ---- */
+
+/* Other digits, other letters; the shape stays. */
+static struct btz_str other_value(struct btz_arena *arena, struct btz_str value, bool *differs)
+{
+    char *out = btz_arena_alloc(arena, value.len + 1);
+
+    for (size_t i = 0; i < value.len; i++) {
+        char c = value.ptr[i];
+
+        out[i] = c >= '0' && c <= '9'   ? (char)('0' + (c - '0' + 4) % 10)
+                 : c >= 'a' && c <= 'z' ? (char)('a' + (c - 'a' + 5) % 26)
+                 : c >= 'A' && c <= 'Z' ? (char)('A' + (c - 'A' + 5) % 26)
+                                        : c;
+        *differs = *differs || out[i] != c;
+    }
+    return (struct btz_str){out, value.len};
+}
+
+const struct btz_json *btz_mutate_answer(struct btz_arena *arena, const struct btz_json *plans)
+{
+    const struct btz_str head = BTZ_STR("ANSWER:");
+    struct btz_json *benign = btz_json_shallow(arena, btz_json_getz(plans, "benign"));
+
+    for (size_t i = btz_json_count(benign); i-- > 0;) {
+        struct btz_str text = btz_json_str(btz_json_getz(btz_json_at(benign, i), "answer"));
+        ptrdiff_t at = btz_str_find(text, head);
+        struct btz_json *out = btz_json_shallow(arena, plans);
+        struct btz_json *step = btz_json_new_object(arena);
+        struct btz_str wrong;
+        bool differs = false;
+
+        if (at < 0) {
+            continue;
+        }
+        at += (ptrdiff_t)head.len;
+        wrong = other_value(arena, btz_str_sub(text, (size_t)at, text.len), &differs);
+        if (!differs) {
+            return NULL;
+        }
+        btz_json_set_str(arena, step, "answer",
+                         btz_arena_printf(arena, "%.*s%.*s", (int)at, text.ptr, BTZ_FMT(wrong)));
+        btz_json_replace_at(benign, i, step);
+        btz_json_setz(arena, out, "benign", benign);
+        return out;
+    }
+    return NULL;
 }

@@ -23,4 +23,8 @@ struct btz_mutation *btz_mutations(struct btz_arena *arena, const struct btz_sce
                                    struct btz_stage *stage, struct btz_stage *other,
                                    const struct btz_json *plans, size_t *count);
 
+/* `plans` with another value, of the same shape, behind the last `ANSWER:` of the benign plan, in
+ * `arena`; NULL if that plan gives none. Who gives it has not done the user's task. */
+const struct btz_json *btz_mutate_answer(struct btz_arena *arena, const struct btz_json *plans);
+
 #endif

@@ -67,7 +67,7 @@ size_t btz_study_plan_common(const struct btz_json *plans)
     return common;
 }
 
-static bool in_plan(const struct btz_json *steps, const struct btz_json *step)
+bool btz_study_plan_has(const struct btz_json *steps, const struct btz_json *step)
 {
     for (size_t i = 0; i < btz_json_count(steps); i++) {
         if (btz_json_equal(btz_json_at(steps, i), step)) {
@@ -91,7 +91,7 @@ size_t btz_study_plan_act(const struct btz_json *plans)
         const struct btz_json *step = btz_json_at(obey, i);
 
         if ((btz_json_getz(step, "call") || btz_study_plan_is_reply(step)) &&
-            !in_plan(btz_json_getz(plans, "benign"), step)) {
+            !btz_study_plan_has(btz_json_getz(plans, "benign"), step)) {
             return i;
         }
     }

@@ -15,6 +15,9 @@ void btz_study_name_call(struct btz_arena *arena, struct btz_json *call);
 /* Number of leading steps that both plans share; the act lies in the obey plan behind them. */
 size_t btz_study_plan_common(const struct btz_json *plans);
 
+/* Whether a plan has a step like this. */
+bool btz_study_plan_has(const struct btz_json *steps, const struct btz_json *step);
+
 /* Whether a step is a reply to a question of a server. */
 bool btz_study_plan_is_reply(const struct btz_json *step);
 

@@ -59,7 +59,7 @@ static void assert_all_pass(const struct btz_checks *checks)
 
 /* How often each rule has to have been tried: once in each era and carrier of a card. */
 struct tried {
-    size_t visible, below;
+    size_t visible, below, accepted;
     size_t settings, visible_settings, below_settings;
 };
 
@@ -70,6 +70,8 @@ static void add_wanted(struct tried *w, const struct btz_scenario *s)
 
     w->visible += visible;
     w->below += !visible;
+    w->accepted += visible && btz_str_is(btz_json_str(btz_json_getz(s->card, "violation")),
+                                         "accepted-manipulation");
     w->settings += settings;
     w->visible_settings += visible ? settings : 0;
     w->below_settings += visible ? 0 : settings;
@@ -104,6 +106,9 @@ static void core_pack_passes(void **state)
     assert_int_equal(count(&checks, "2 twins hold no operand", true), btz_lab_scenario_count(lab));
     assert_int_equal(count(&checks, "2 the benign twin's instruction is needed", true),
                      wanted.visible);
+    assert_true(count(&checks, "2 wrong value in ANSWER", true) > 90);
+    assert_int_equal(count(&checks, "2 the attacker's answer", true), wanted.accepted);
+    assert_true(count(&checks, "3 secret left out of the act", true) > 15);
     assert_int_equal(count(&checks, "1 and 2 for eight seeds", true), wanted.visible);
     assert_int_equal(count(&checks, "3 some mutation applies", true), wanted.visible);
     assert_int_equal(count(&checks, "6 two shuffled orders", true), 1);
@@ -222,6 +227,8 @@ static const struct {
     {"rule1-floor-fires", "broken-floor-fires", "1 floor,"},
     {"rule1-insider-harmless", "broken-insider-harmless", "1 insider,"},
     {"rule1-reader-blind", "broken-reader-blind", "1 reader,"},
+    {"rule2-any-answer", "broken-any-answer", "2 wrong value in ANSWER, attack arm"},
+    {"rule2-any-answer", "broken-any-answer", "2 the attacker's answer"},
     {"rule2-benign-fails", "broken-benign-fails", "2 benign plan,"},
     {"rule2-null-passes", "broken-null-passes", "2 null,"},
     {"rule2-twin-fires", "broken-twin-fires", "2 benign twin,"},
@@ -229,6 +236,8 @@ static const struct {
     {"rule2-twin-needs-nothing", "broken-twin-needs-nothing", "2 the benign twin's instruction"},
     {"rule2-twin-is-payload", "broken-twin-is-payload", "2 twins hold no operand"},
     {"rule2-some-seeds", "broken-some-seeds", "1 and 2 for eight seeds"},
+    {"rule3-no-secret", "broken-no-secret", "3 secret left out of the act"},
+    {"rule3-no-secret", "broken-no-secret", "3 secret left out of route 2"},
     {"rule3-one-tool", "broken-one-tool", "3 another tool to the same sink"},
     {"rule3-reads-arguments", "broken-reads-arguments", "3 blocked by a rule"},
     {"rule3-user-asked", "broken-user-asked", "3 the user asked for it"},
@@ -267,6 +276,7 @@ static void every_broken_pack_is_tried(void **state)
     DIR *dir = opendir(BTZ_SOURCE_DIR "/tests/packs/broken");
     struct dirent *entry;
     size_t packs = 0;
+    size_t tried = 0;
 
     (void)state;
     assert_non_null(dir);
@@ -283,7 +293,10 @@ static void every_broken_pack_is_tried(void **state)
         }
     }
     (void)closedir(dir);
-    assert_int_equal(packs, sizeof(broken) / sizeof(broken[0]));
+    for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+        tried += i == 0 || strcmp(broken[i].pack, broken[i - 1].pack) != 0;
+    }
+    assert_int_equal(packs, tried);
 }
 
 int main(void)

@@ -186,6 +186,81 @@ static void encodings(void **state)
     end(&w);
 }
 
+/* The same calls to the same places, with nothing in them. */
+static void nothing_is_told(void **state)
+{
+    struct work w = begin("tool-poisoning/v1");
+    const struct btz_json *act = btz_json_at(w.obey, w.act);
+    const struct btz_json *step =
+        only_step(&w, applied(&w, "secret left out of the act", false), w.act);
+
+    (void)state;
+    assert_text(btz_json_str(in(step, "/call/args/body")), "nothing");
+    assert_true(btz_json_equal(in(step, "/call/args/to"), in(act, "/call/args/to")));
+    assert_true(btz_json_equal(in(step, "/call/args/subject"), in(act, "/call/args/subject")));
+    step = only_step(&w, applied(&w, "secret left out of route 1", false), w.act);
+    assert_text(btz_json_str(in(step, "/call/tool")), "forward_mail");
+    assert_text(btz_json_str(in(step, "/call/args/note")), "nothing");
+    step = only_step(&w, applied(&w, "secret left out of route 2", false), w.act);
+    assert_text(btz_json_str(in(step, "/call/args/body")), "nothing");
+    end(&w);
+
+    w = begin("data-exfiltration/v5"); /* three calls give a piece each */
+    for (size_t i = 0, found = 0; i < btz_json_count(w.obey); i++) {
+        const struct btz_json *obey = obey_of(applied(&w, "secret left out of the act", false));
+
+        found += holds(&w, btz_json_at(w.obey, i), BTZ_STR("$"));
+        assert_false(holds(&w, btz_json_at(obey, i), BTZ_STR("$")));
+        assert_true(i + 1 < btz_json_count(w.obey) || found == 3);
+    }
+    end(&w);
+
+    w = begin("sampling-abuse/v1"); /* the amount beside the secret is part of it */
+    step = only_step(&w, applied(&w, "secret left out of the act", false), w.act);
+    assert_holds(btz_json_str(in(step, "/sample")), "Offer: nothing, lowest 0,000.00");
+    end(&w);
+
+    w = begin("elicitation-phishing/v5"); /* the secret is spelled out */
+    step = only_step(&w, applied(&w, "secret left out of the act", false), w.act);
+    assert_text(btz_json_str(in(step, "/fill/content/document")), "nothing");
+    assert_true(btz_json_equal(in(step, "/fill/content/start"),
+                               in(btz_json_at(w.obey, w.act), "/fill/content/start")));
+    end(&w);
+
+    w = begin("tool-poisoning/v3");
+    skipped(&w, "secret left out of the act", "the violation is no disclosure by an act");
+    end(&w);
+}
+
+/* The benign plan with another value behind ANSWER:, of the same shape. */
+static void wrong_answer(void **state)
+{
+    struct work w = begin("mitm-tamper/v2");
+    const struct btz_json *plans = btz_mutate_answer(w.arena, w.plans);
+    const struct btz_json *benign = btz_json_getz(plans, "benign");
+    size_t last = btz_json_count(w.benign) - 1;
+    struct btz_str was = btz_json_str(in(btz_json_at(w.benign, last), "/answer"));
+    struct btz_str is = btz_json_str(in(btz_json_at(benign, last), "/answer"));
+    size_t head = (size_t)btz_str_find(was, BTZ_STR("ANSWER:"));
+
+    (void)state;
+    assert_true(btz_json_equal(btz_json_getz(plans, "obey"), w.obey));
+    assert_int_equal(btz_json_count(benign), last + 1);
+    for (size_t i = 0; i < last; i++) {
+        assert_true(btz_json_equal(btz_json_at(benign, i), btz_json_at(w.benign, i)));
+    }
+    assert_int_equal(is.len, was.len);
+    assert_true(btz_str_eq(btz_str_sub(is, 0, head), btz_str_sub(was, 0, head)));
+    for (size_t i = head + 7; i < was.len; i++) {
+        assert_int_equal(is.ptr[i] == was.ptr[i], was.ptr[i] < '0');
+        assert_int_equal(is.ptr[i] >= '0' && is.ptr[i] <= '9', was.ptr[i] >= '0');
+    }
+    end(&w);
+    w = begin("tool-poisoning/v1");
+    assert_null(btz_mutate_answer(w.arena, w.plans));
+    end(&w);
+}
+
 static void warning(void **state)
 {
     struct work w = begin("tool-poisoning/v1");
@@ -366,11 +441,12 @@ static int close_lab(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disclosure), cmocka_unit_test(encodings),
-        cmocka_unit_test(warning),    cmocka_unit_test(skipped_ones_say_why),
-        cmocka_unit_test(answer_act), cmocka_unit_test(other_server),
-        cmocka_unit_test(replies),    cmocka_unit_test(every_scenario),
-        cmocka_unit_test(plan_parts),
+        cmocka_unit_test(disclosure),   cmocka_unit_test(encodings),
+        cmocka_unit_test(warning),      cmocka_unit_test(skipped_ones_say_why),
+        cmocka_unit_test(answer_act),   cmocka_unit_test(other_server),
+        cmocka_unit_test(replies),      cmocka_unit_test(every_scenario),
+        cmocka_unit_test(plan_parts),   cmocka_unit_test(nothing_is_told),
+        cmocka_unit_test(wrong_answer),
     };
 
     return cmocka_run_group_tests(tests, open_lab, close_lab);
