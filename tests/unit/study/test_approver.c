@@ -22,11 +22,11 @@ static const struct {
     {"naive", "sssss"}, /* each in its own setting */
     {"naive+approve-all", "sssss"},
     {"hardened+approve-all", "sssss"},
-    {"naive+read-only-auto", "pspss"}, /* false hint and false title are believed */
-    {"spec+read-only-auto", "sppss"},  /* no hint is, so the reads of v1 wear the user out */
+    {"naive+read-only-auto", "sspss"}, /* false hint and false title are believed */
+    {"spec+read-only-auto", "sppss"}, /* no hint is; the reads of v1 wear the user out either way */
     {"hardened+ask-each", "spppp"},
     {"naive+ask-each", "sspss"},
-    {"hardened+batch", "sspss"}, /* by the first line: v3 looks for words that nobody said */
+    {"hardened+batch", "sssss"}, /* by the first line */
     {"hardened+always-allow-widens", "ppppp"},
     {"naive+always-allow-widens", "sssss"},
 };
