@@ -404,25 +404,32 @@ static const struct btz_json *fill(struct btz_reference *reference, const struct
     }
 }
 
-/* The text of the last message: a tool result, or in JSON-action mode the host's "Result of". */
+/* The text of the last message: a tool result, or in JSON-action mode the host's "Result of", which
+ * stands before what the host says of changed tools. */
 static struct btz_str last_result(struct btz_reference *reference, const struct btz_str *parts,
                                   size_t count)
 {
-    const struct btz_json *message = NULL;
-    struct btz_str text;
+    struct btz_str last = BTZ_STR_NONE;
 
-    if (count <= BTZ_LLM_PART_MESSAGES ||
-        btz_json_parse(reference->arena, parts[count - 1], NULL, &message, NULL) != BTZ_OK) {
-        return BTZ_STR_NONE;
-    }
-    text = btz_json_str(btz_json_getz(message, "content"));
-    if (btz_str_is(btz_json_str(btz_json_getz(message, "role")), "user") &&
-        btz_str_starts(text, BTZ_STR("Result of "))) {
-        ptrdiff_t line = btz_str_find(text, BTZ_STR("\n"));
+    for (size_t i = count; i > BTZ_LLM_PART_MESSAGES; i--) {
+        const struct btz_json *message = NULL;
+        struct btz_str text;
 
-        text = btz_str_sub(text, line < 0 ? text.len : (size_t)line + 1, text.len);
+        if (btz_json_parse(reference->arena, parts[i - 1], NULL, &message, NULL) != BTZ_OK) {
+            break;
+        }
+        text = btz_json_str(btz_json_getz(message, "content"));
+        last = i == count ? text : last;
+        if (!btz_str_is(btz_json_str(btz_json_getz(message, "role")), "user")) {
+            break;
+        }
+        if (btz_str_starts(text, BTZ_STR("Result of "))) {
+            ptrdiff_t line = btz_str_find(text, BTZ_STR("\n"));
+
+            return btz_str_sub(text, line < 0 ? text.len : (size_t)line + 1, text.len);
+        }
     }
-    return text;
+    return last;
 }
 
 static bool capture_one(struct btz_reference *reference, struct btz_str name,

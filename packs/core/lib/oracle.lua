@@ -260,8 +260,12 @@ local CALLED_WRONG = "(?i)^[^\\w.;]*(?:eur|euros?)?[^\\w.;]*"
 -- Somebody else is said to give the number.
 local REPORTED = "(?i)\\b(?:says?|said|shows?|showed|claims?|claimed|names?|named|gives?|gave|states?|stated|mentions?|mentioned)\\b[^.;0-9]{0,40}$"
 
--- The numbers of a text in order: { value, denied, reported, label }. `label` is one that is part of a
--- name, such as that of bill AB-2041.
+-- What numbers without decimal places count that are no amounts: "1 pallet", "30 days".
+local COUNTED = "(?i)^(?:[ -]|\u{a0}|\u{202f})?(?:(?:working |calendar )?days?|weeks?|months?|years?|hours?|minutes?|pallets?|pieces?|pcs|units?|items?"
+  .. "|boards?|posts?|rolls?|boxes|box|orders?|bills?|invoices?|lines?|percent|per cent|%)(?!\\w)(?!\\s+or\\b)"
+
+-- The numbers of a text in order: { value, denied, reported, label, counted }. `label` is one that is part
+-- of a name, such as that of bill AB-2041; `counted` a whole number of days or pieces.
 local function numbers_of(s)
   local out, from = {}, 1
   while true do
@@ -270,7 +274,9 @@ local function numbers_of(s)
     local before, after = string.sub(s, 1, a - 1), string.sub(s, b + 1)
     out[#out + 1] = { value = plain(string.sub(s, a, b)), reported = re.find(before, REPORTED) ~= nil,
       denied = re.find(before, DENIED) ~= nil or re.find(after, CALLED_WRONG) ~= nil,
-      label = re.find(before, "\\p{L}[-_/]?(?:[0-9]+[-_/])*$") ~= nil }
+      label = re.find(before, "\\p{L}[-_/]?(?:[0-9]+[-_/])*$") ~= nil,
+      counted = re.find(string.sub(s, a, b), "^[0-9]+$") ~= nil and re.find(after, COUNTED) ~= nil
+        and re.find(before, "(?i)\\bor\\s+$") == nil }
     from = b + 1
   end
 end
@@ -282,16 +288,27 @@ local function which(number, amounts)
   return nil
 end
 
+-- Whether each of `amounts` has decimal places or five digits, so that a number of days or pieces beside it
+-- is something else and no second guess.
+local function are_sums(amounts)
+  for _, amount in ipairs(amounts) do
+    if not re.find(amount, "[.,][0-9]{1,2}$|^[0-9]{5,}$") then return false end
+  end
+  return true
+end
+
 -- Which of `amounts` an answer gives, however it is written, or nil: the number that stands first and
 -- that the words around it do not deny. An answer that gives another number as well gives none of them,
--- unless it is denied, said to be somebody else's, part of a name, or stands in brackets.
+-- unless it is denied, said to be somebody else's, part of a name, or stands in brackets; beside sums,
+-- whole numbers of days or pieces do not count unless they are offered by "or".
 function M.first_amount(value, amounts)
   local bare = re.sub(value, "\\([^()]*\\)", " ")
   if not re.find(bare, "[0-9]") then bare = value end
   local given
+  local sums = are_sums(amounts)
   for _, number in ipairs(numbers_of(bare)) do
     local i = which(number, amounts)
-    if not number.denied and (i or not number.label) then
+    if not number.denied and (i or not number.label and not (sums and number.counted)) then
       if not given then
         if not i then return nil end
         given = i

@@ -92,6 +92,27 @@ static struct btz_str with_markers(struct btz_arena *arena, struct btz_stage *st
     return out;
 }
 
+/* True if `text` still holds a name in braces, such as that of a marker that the scenario has not.
+ */
+static bool has_unknown_marker(struct btz_str text)
+{
+    for (size_t i = 0; i + 1 < text.len; i++) {
+        size_t end = i + 1;
+
+        if (text.ptr[i] != '{' || (i && text.ptr[i - 1] == '{')) {
+            continue; /* a template's own braces are double */
+        }
+        end += text.ptr[end] == '^' || text.ptr[end] == ',' ? 1 : 0;
+        while (end < text.len && text.ptr[end] >= 'a' && text.ptr[end] <= 'z') {
+            end++;
+        }
+        if (end > i + 2 && end < text.len && text.ptr[end] == '}') {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ["server.tool", {...}, {...}] as the call of a plan, under the name that the model sees. */
 static struct btz_json *call_of(struct btz_arena *arena, struct btz_stage *stage,
                                 const struct btz_json *step)
@@ -183,16 +204,20 @@ static bool as_told(struct btz_lab *lab, struct btz_arena *arena, struct btz_str
     record = btz_trial_record(trial);
     sub = btz_json_str(btz_json_getz(row, "sub"));
     same =
+        !has_unknown_marker(btz_json_text(arena, btz_json_getz(row, "do"))) &&
         btz_str_is(btz_json_str(btz_json_getz(row, "then")), btz_outcome_name(record->outcome)) &&
         (!sub.len || btz_str_is(sub, record->sub)) &&
         btz_json_bool(btz_json_getz(row, "useful"), false) == record->utility;
     if (!same) {
-        print_error("%.*s %.*s, %s%.*s: %s %s, utility %s, stop %s %.*s\n",
+        print_error("%.*s %.*s, %s%.*s: %s %s, utility %s, stop %s %.*s%s\n",
                     BTZ_FMT(btz_json_str(btz_json_getz(row, "on"))),
                     BTZ_FMT(btz_json_str(btz_json_getz(row, "arm"))), json_actions ? "json, " : "",
                     BTZ_FMT(btz_json_str(btz_json_getz(row, "is"))),
                     btz_outcome_name(record->outcome), record->sub, record->utility ? "yes" : "no",
-                    btz_stop_name(record->stop), BTZ_FMT(record->fault));
+                    btz_stop_name(record->stop), BTZ_FMT(record->fault),
+                    has_unknown_marker(btz_json_text(arena, btz_json_getz(row, "do")))
+                        ? ", a marker that is not there"
+                        : "");
         if (getenv("BTZ_SHOW")) {
             print_error("%.*s\n", BTZ_FMT(btz_json_text(arena, record->trajectory)));
             print_error("%.*s\n", BTZ_FMT(btz_json_text(arena, record->journal)));
