@@ -79,11 +79,36 @@ function M.with_structured(message, change)
   return M.forward(message.body)
 end
 
+-- What an honest relay does where ends seal what they send: it writes down, in the sink wire.notes, that a
+-- message of that direction and method passed, and sends it on as it came. Other messages pass.
+function M.noted(w, message, direction, method, words)
+  if message.direction ~= direction or message.method ~= method then return nil end
+  w:sink("wire.notes", { words = words, text = message.text })
+  return { forward = list { { text = message.text } } }
+end
+
+-- Whether such a relay wrote a note with `words`; with `told`, about a message that holds that text.
+function M.was_noted(journal, words, told)
+  for _, e in ipairs(journal) do
+    if e.sink == "wire.notes" and text.contains(e.value.words, words) and (not told or text.contains(e.value.text, told)) then return true end
+  end
+  return false
+end
+
 -- A request, and the same once more under an id that the client never used: it drops that answer.
 function M.repeated(message)
   local again = json.decode(message.text)
   again.id = "again-" .. tostring(message.body.id)
   return { forward = list { { text = message.text }, { body = again } } }
+end
+
+-- A call, and behind it an older one of `tool` once more, under an id that the client never used: it drops
+-- that answer.
+function M.with_replay(message, older, tool, id)
+  local again = json.decode(older)
+  again.id = id
+  return { forward = list { { text = message.text }, { body = again, headers = { ["Mcp-Method"] = "tools/call",
+    ["Mcp-Name"] = message.names[tool] } } } }
 end
 
 return M
