@@ -90,6 +90,38 @@ static bool in_list(const struct btz_json *list, struct btz_str text)
     return false;
 }
 
+/* Among how many a model that does not look chooses: tools of the setting, one the attacker's. */
+static int check_choices(struct checking *c)
+{
+    const struct btz_json *given = btz_json_getz(c->setting, "choices");
+    const struct btz_json *servers = btz_json_getz(c->setting, "servers");
+    size_t tools = 0;
+    int64_t choices = 0;
+
+    if (!given) {
+        return BTZ_OK;
+    }
+    for (size_t i = 0; i < btz_json_count(servers); i++) {
+        const struct server *server =
+            btz_lab_server_in(c->lab, c->variant, btz_json_str(btz_json_at(servers, i)));
+
+        tools += server ? server->tool_count : 0;
+    }
+    if (!btz_str_is(btz_json_str(btz_json_getz(c->variant->pub.attack_card, "mapping")),
+                    "shadowing")) {
+        return btz_lab_refuse(c->script, below(c, "/setting/choices", 0), c->err,
+                              "only an attack that hopes for a wrong choice has it, and its "
+                              "mapping is \"shadowing\"");
+    }
+    if (!btz_json_int64(given, &choices) || choices < 2 || (uint64_t)choices > tools) {
+        return btz_lab_refuse(c->script, below(c, "/setting/choices", 0), c->err,
+                              "must be a whole number from 2 to %zu, the tools of the setting's "
+                              "servers",
+                              tools);
+    }
+    return BTZ_OK;
+}
+
 static int check_setting(struct checking *c)
 {
     const struct btz_json *servers = btz_json_getz(c->setting, "servers");
@@ -128,7 +160,7 @@ static int check_setting(struct checking *c)
         return btz_lab_refuse(c->script, below(c, "/setting/attacker", 0), c->err,
                               "must be one of setting.servers, \"user\", \"content\" or \"wire\"");
     }
-    return BTZ_OK;
+    return check_choices(c);
 }
 
 /* Sessions, and what has to do with them. */

@@ -272,6 +272,15 @@ static void cell_seeds(void **state)
     assert_true(seed != btz_study_cell_seed(6, BTZ_STR("errand/v1"), 1));
     assert_true(seed != btz_study_cell_seed(5, BTZ_STR("errand/v2"), 1));
     assert_true(seed != btz_study_cell_seed(5, BTZ_STR("errand/v1"), 2));
+    /* Whose tools stand first goes round, whatever the number of servers. */
+    for (unsigned servers = 2; servers <= 6; servers++) {
+        for (unsigned repetition = 1; repetition < 130; repetition++) {
+            uint64_t now = btz_study_cell_seed(5, BTZ_STR("errand/v1"), repetition);
+            uint64_t next = btz_study_cell_seed(5, BTZ_STR("errand/v1"), repetition + 1);
+
+            assert_int_equal(next % servers, (now % servers + 1) % servers);
+        }
+    }
     /* Study 5, repetition 11 is not study 51, repetition 1. */
     assert_true(btz_study_cell_seed(5, BTZ_STR("x"), 11) !=
                 btz_study_cell_seed(51, BTZ_STR("x"), 1));
