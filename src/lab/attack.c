@@ -239,6 +239,28 @@ static int check_texts(struct checking *c, const struct btz_json *value, struct 
     return BTZ_OK;
 }
 
+/* Only who accepts a form fills it in. */
+static int check_fill(struct checking *c, const struct btz_json *fill, struct btz_str pointer)
+{
+    if (btz_json_getz(fill, "content") &&
+        !btz_str_is(btz_json_str(btz_json_getz(fill, "action")), "accept")) {
+        return btz_lab_refuse(c->script, pointer, c->err,
+                              "content goes with the action \"accept\" alone");
+    }
+    return BTZ_OK;
+}
+
+static int check_replies(struct checking *c)
+{
+    const struct btz_json *replies = btz_json_getz(c->setting, "replies");
+    int code = check_texts(c, replies, below(c, "/setting/replies", 0), false);
+
+    for (size_t i = 0; code == BTZ_OK && i < btz_json_count(replies); i++) {
+        code = check_fill(c, btz_json_at(replies, i), below(c, "/setting/replies/%zu", i));
+    }
+    return code;
+}
+
 static int check_steps(struct checking *c, const struct btz_json *steps, struct btz_str pointer)
 {
     for (size_t i = 0; i < btz_json_count(steps); i++) {
@@ -261,6 +283,9 @@ static int check_steps(struct checking *c, const struct btz_json *steps, struct 
             !in_list(btz_json_getz(c->setting, "resources"), uri)) {
             return btz_lab_refuse(c->script, at, c->err, "\"%.*s\" is not among setting.resources",
                                   BTZ_FMT(uri));
+        }
+        if (check_fill(c, btz_json_getz(step, "fill"), at) != BTZ_OK) {
+            return BTZ_EINVAL;
         }
     }
     return check_texts(c, steps, pointer, false);
@@ -614,9 +639,7 @@ static int check_variant(struct checking *c)
     c->markers = btz_json_shallow(c->lab->arena, btz_json_getz(c->card, "markers"));
     btz_json_set_str(c->lab->arena, c->markers, BTZ_LAB_ATTACKER, BTZ_STR(BTZ_LAB_ATTACKER));
     code = code != BTZ_OK ? code : check_labels(c);
-    code = code != BTZ_OK ? code
-                          : check_texts(c, btz_json_getz(c->setting, "replies"),
-                                        below(c, "/setting/replies", 0), false);
+    code = code != BTZ_OK ? code : check_replies(c);
     code = code != BTZ_OK ? code
                           : check_texts(c, btz_json_getz(c->setting, "about_user"),
                                         below(c, "/setting/about_user", 0), false);
@@ -721,6 +744,23 @@ static bool has(const struct btz_json *list, const char *text)
     return in_list(list, btz_str_of(text));
 }
 
+/* A form or an address that the user is asked for needs elicitation; the card names the rest. */
+static enum btz_mcp_revision first_revision(const struct btz_json *card)
+{
+    const struct btz_json *payload = btz_json_getz(card, "payload");
+    enum btz_mcp_revision first =
+        btz_mcp_revision_parse(btz_json_str(btz_json_getz(card, "first_revision")));
+
+    first = first ? first : BTZ_MCP_2024_11_05;
+    for (size_t i = 0; i < btz_json_count(payload); i++) {
+        if (btz_json_getz(btz_json_getz(btz_json_at(payload, i), "at"), "elicitation") &&
+            first < BTZ_MCP_2025_06_18) {
+            first = BTZ_MCP_2025_06_18;
+        }
+    }
+    return first;
+}
+
 static void describe(struct variant *v, const struct btz_json *attack, struct btz_arena *arena)
 {
     struct btz_scenario *pub = &v->pub;
@@ -733,6 +773,7 @@ static void describe(struct variant *v, const struct btz_json *attack, struct bt
     pub->semantic = btz_str_is(btz_json_str(btz_json_getz(attack, "oracle_kind")), "semantic");
     pub->legacy = has(btz_json_getz(pub->card, "revisions"), "legacy");
     pub->modern = has(btz_json_getz(pub->card, "revisions"), "modern");
+    pub->first_revision = first_revision(pub->card);
     pub->memory = has(btz_json_getz(pub->card, "carriers"), "memory");
     pub->stdio = has(btz_json_getz(pub->card, "carriers"), "stdio");
     pub->http = has(btz_json_getz(pub->card, "carriers"), "http");
