@@ -512,6 +512,29 @@ static void scripts_keep_to_the_rules(void **state)
     script_end(&s);
 }
 
+/* A typing error in a script must not pass for a question. */
+static void settings_that_there_are_not(void **state)
+{
+    static const struct {
+        const char *args, *why;
+    } rows[] = {{"{\"context\":\"everything\"}", "context is none, thisServer or allServers"},
+                {"{\"tokens\":-5}", "max_tokens is a whole number"},
+                {"{\"tokens\":0}", "max_tokens is a whole number"},
+                {"{\"tokens\":1.5}", "max_tokens is a whole number"},
+                {"{\"tokens\":1e18}", "max_tokens is a whole number"}};
+    struct btz_trial_options options = script_options(lab, "loose-tongue/v3");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct script s = script_begin(&options);
+
+        script_call(&s, "clerk", "overreach", rows[i].args);
+        script_expect(&s, BTZ_OUTCOME_FAULT, "", BTZ_STOP_FAULT);
+        assert_holds(script_record(&s)->fault, rows[i].why);
+        script_end(&s);
+    }
+}
+
 /* 2024-11-05 has no elicitation: the script is told, and no call hangs. */
 static void old_revisions(void **state)
 {
@@ -677,6 +700,7 @@ int main(void)
         cmocka_unit_test(a_refused_question_is_not),
         cmocka_unit_test(a_guard_comes_first),
         cmocka_unit_test(scripts_keep_to_the_rules),
+        cmocka_unit_test(settings_that_there_are_not),
         cmocka_unit_test(old_revisions),
         cmocka_unit_test(addresses),
         cmocka_unit_test(secrets),
