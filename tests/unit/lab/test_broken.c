@@ -289,7 +289,7 @@ static const struct broken cases[] = {
      "variants[1].plan.benign[2]: content goes with the action \"accept\""},
     {"first-revision-unknown", "attacks/st/broken.lua", 6,
      "variants[1].first_revision: expected one of"},
-    {"replies-declined-content", "attacks/st/broken.lua", 11,
+    {"replies-declined-content", "attacks/st/broken.lua", 6,
      "variants[1].setting.replies[1]: content goes with the action"},
     {"fill-action", "attacks/st/broken.lua", 20,
      "variants[1].plan.benign[2].fill.action: expected one of \"accept\","},
