@@ -25,7 +25,7 @@ static const struct btz_option globals[] = {
     {"no-color", 0, BTZ_OPTION_FLAG, NULL, "no colours (so does NO_COLOR)", 0, 0},
     {"seed", 0, BTZ_OPTION_INT, "N", "seed of worlds, markers and orders (default 1)", 0,
      INT64_MAX},
-    {"pack", 0, BTZ_OPTION_LIST, "DIR", "load this pack too", 0, 0},
+    {"pack", 0, BTZ_OPTION_LIST, "DIR", "load this pack too: a folder, or extended", 0, 0},
     {"help", 'h', BTZ_OPTION_FLAG, NULL, "show help", 0, 0},
     {"version", 0, BTZ_OPTION_FLAG, NULL, "show versions of the program and its libraries", 0, 0},
     {NULL, 0, BTZ_OPTION_FLAG, NULL, NULL, 0, 0},
@@ -139,6 +139,56 @@ static const struct btz_command *find_command(const char *word, struct btz_err *
     return NULL;
 }
 
+/* The part of a command that the next word names. NULL and `*rc` set: the help was printed, or the
+ * word is wrong. */
+static const struct btz_command *find_part(const struct btz_command *command,
+                                           struct btz_context *context, int *rc)
+{
+    const char *word = btz_args_part(context->args);
+    size_t skip = strlen(command->args.name) + 1;
+    const char *names[16];
+    size_t count = 0;
+    const char *near;
+    struct btz_buf out;
+    struct btz_err err = {0};
+
+    for (const struct btz_command *const *part = command->parts; *part; part++) {
+        if (word && strcmp((*part)->args.name + skip, word) == 0) {
+            return *part;
+        }
+        if (count < sizeof(names) / sizeof(names[0])) {
+            names[count++] = (*part)->args.name + skip;
+        }
+    }
+    if (word) {
+        near = btz_args_nearest(word, names, count);
+        (void)btz_err_set(&err, BTZ_EUSAGE,
+                          "%s has no \"%s\"%s%s%s; `bartizan %s --help` lists what it has",
+                          command->args.name, word, near ? "; did you mean \"" : "",
+                          near ? near : "", near ? "\"?" : "", command->args.name);
+        *rc = complain(&err);
+        return NULL;
+    }
+    *rc = btz_args_finish(context->args, &command->args, &err);
+    if (*rc != BTZ_OK) {
+        *rc = complain(&err);
+        return NULL;
+    }
+    btz_buf_init(&out, 1024 * 1024);
+    (void)btz_args_help("bartizan", &command->args, globals, context->out.width, &out);
+    (void)btz_buf_printf(&out, "\nParts:\n");
+    for (const struct btz_command *const *part = command->parts; *part; part++) {
+        (void)btz_buf_printf(&out, "  %-10s %s\n", (*part)->args.name + skip,
+                             (*part)->args.summary);
+    }
+    (void)btz_buf_printf(&out, "\n`bartizan %s PART --help` shows a part's options and examples.\n",
+                         command->args.name);
+    *rc = btz_cmd_print(&out, &err);
+    btz_buf_fini(&out);
+    *rc = *rc ? complain(&err) : btz_args_flag(context->args, "help") ? 0 : BTZ_EXIT_USAGE;
+    return NULL;
+}
+
 static int run_command(const struct btz_command *command, struct btz_context *context)
 {
     struct btz_err err = {0};
@@ -201,7 +251,7 @@ int main(int argc, char **argv)
         }
     } else if (!(command = find_command(btz_args_word(context.args), &err))) {
         rc = complain(&err);
-    } else {
+    } else if (!command->parts || (command = find_part(command, &context, &rc))) {
         rc = run_command(command, &context);
     }
     btz_args_free(context.args);

@@ -357,6 +357,14 @@ const char *btz_args_word(const struct btz_args *args)
     return args->word;
 }
 
+const char *btz_args_part(struct btz_args *args)
+{
+    if (args->next >= args->argc || args->argv[args->next][0] == '-') {
+        return NULL;
+    }
+    return args->argv[args->next++];
+}
+
 static int check_positionals(const struct btz_args *args, const struct btz_args_command *command,
                              struct btz_err *err)
 {

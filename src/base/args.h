@@ -65,6 +65,10 @@ int btz_args_start(struct btz_args *args, const struct btz_option *globals, int 
 /* The command word, or NULL when there was none. */
 const char *btz_args_word(const struct btz_args *args);
 
+/* For a command that has parts (`sieve harvest`): takes the argument right behind the command word
+ * if it is no option. NULL if there is none. To be called before _finish. */
+const char *btz_args_part(struct btz_args *args);
+
 /* Reads what stands behind the command word. A name must not be in both tables (panics).
  * BTZ_EUSAGE as above, and when there are too few or too many positional arguments. */
 int btz_args_finish(struct btz_args *args, const struct btz_args_command *command,

@@ -77,7 +77,9 @@ static int stdio_entry(struct btz_context *context, const struct client *client,
         add_arg(arena, args, seed);
     }
     for (size_t i = 0; i < pack_count; i++) {
-        if (!realpath(packs[i], path)) {
+        if (btz_lab_pack_is_builtin(packs[i])) {
+            (void)snprintf(path, sizeof(path), "%s", packs[i]);
+        } else if (!realpath(packs[i], path)) {
             return btz_err_set(err, BTZ_EUSAGE, "the pack %s cannot be found: %s", packs[i],
                                strerror(errno));
         }

@@ -35,6 +35,9 @@ struct btz_command {
     struct btz_args_command args;
     bool hidden;
     bool csv; /* has tables that --csv prints */
+    /* A command of parts (`sieve harvest`): ends with NULL; `run` is then not used. The name of a
+     * part begins with that of its command and a blank. */
+    const struct btz_command *const *parts;
     /* Returns 0 or a BTZ_EXIT_ code, or a negative BTZ_E code with `err` filled. */
     int (*run)(struct btz_context *context, struct btz_err *err);
 };
@@ -42,7 +45,7 @@ struct btz_command {
 extern const struct btz_command btz_command_run, btz_command_list, btz_command_selftest,
     btz_command_show, btz_command_report, btz_command_doctor, btz_command_verify,
     btz_command_replay, btz_command_compare, btz_command_arena, btz_command_rescore,
-    btz_command_agreement, btz_command_connect;
+    btz_command_agreement, btz_command_connect, btz_command_sieve, btz_command_canon;
 
 /* Commands in the order of the help; NULL past the end. */
 const struct btz_command *btz_command_at(size_t index);
@@ -63,6 +66,12 @@ void btz_cmd_note(const struct btz_context *context, const char *fmt, ...) BTZ_P
 /* The core pack and those of --pack. */
 int btz_cmd_lab(struct btz_context *context, struct btz_lab **out,
                 struct btz_err *err) BTZ_WARN_UNUSED;
+/* The same and built-in packs besides. */
+int btz_cmd_lab_with(struct btz_context *context, const char *const *builtins, size_t count,
+                     struct btz_lab **out, struct btz_err *err) BTZ_WARN_UNUSED;
+/* The same and the built-in packs that a run was made with. */
+int btz_cmd_lab_of(struct btz_context *context, struct btz_store *store, int64_t run,
+                   struct btz_lab **out, struct btz_err *err) BTZ_WARN_UNUSED;
 /* The store of --store, or the default one. */
 int btz_cmd_store(struct btz_context *context, enum btz_store_mode mode, struct btz_store **out,
                   struct btz_err *err) BTZ_WARN_UNUSED;
@@ -84,9 +93,11 @@ int btz_cmd_arms(struct btz_context *context, bool *all, struct btz_err *err) BT
 int btz_cmd_agreement(struct btz_context *context, struct btz_store *store, int64_t run,
                       bool all_arms, struct btz_err *err) BTZ_WARN_UNUSED;
 
-/* Certifies every scenario of the lab, with progress on stderr, and keeps the rows in the store.
+/* Certifies every scenario of the lab, with progress on stderr, and keeps the rows in the store; or
+ * those of `attacks` alone, which keeps nothing.
  * `*failed` counts the checks that failed; `*report` (may be NULL) gets {"checks":[...]}. */
 int btz_cmd_certify(struct btz_context *context, struct btz_lab *lab, struct btz_store *store,
-                    size_t *failed, struct btz_json **report, struct btz_err *err) BTZ_WARN_UNUSED;
+                    const struct btz_str *attacks, size_t attack_count, size_t *failed,
+                    struct btz_json **report, struct btz_err *err) BTZ_WARN_UNUSED;
 
 #endif

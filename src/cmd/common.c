@@ -4,16 +4,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "cmd/cmd.h"
+#include "study/study.h"
 
 static const struct btz_command *const commands[] = {
     &btz_command_run,      &btz_command_report, &btz_command_show,    &btz_command_list,
     &btz_command_selftest, &btz_command_verify, &btz_command_compare, &btz_command_replay,
     &btz_command_doctor,   &btz_command_arena,  &btz_command_rescore, &btz_command_agreement,
-    &btz_command_connect,
+    &btz_command_canon,    &btz_command_sieve,  &btz_command_connect,
 };
 
 const struct btz_command *btz_command_at(size_t index)
@@ -91,10 +93,52 @@ void btz_cmd_note(const struct btz_context *context, const char *fmt, ...)
 
 int btz_cmd_lab(struct btz_context *context, struct btz_lab **out, struct btz_err *err)
 {
-    struct btz_lab_options options = {0};
+    return btz_cmd_lab_with(context, NULL, 0, out, err);
+}
 
-    options.pack_dir_count = btz_args_list(context->args, "pack", &options.pack_dirs);
+static bool among(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int btz_cmd_lab_with(struct btz_context *context, const char *const *builtins, size_t count,
+                     struct btz_lab **out, struct btz_err *err)
+{
+    struct btz_lab_options options = {0};
+    const char *const *given = NULL;
+    size_t given_count = btz_args_list(context->args, "pack", &given);
+    const char **packs = btz_arena_array(context->arena, count + given_count, sizeof(*packs));
+
+    for (size_t i = 0; i < count + given_count; i++) {
+        const char *name = i < count ? builtins[i] : given[i - count];
+
+        /* A study and its user may both ask for one. */
+        if (!btz_lab_pack_is_builtin(name) || !among(name, packs, options.pack_dir_count)) {
+            packs[options.pack_dir_count++] = name;
+        }
+    }
+    options.pack_dirs = packs;
     return btz_lab_new(&options, out, err);
+}
+
+int btz_cmd_lab_of(struct btz_context *context, struct btz_store *store, int64_t run,
+                   struct btz_lab **out, struct btz_err *err)
+{
+    const char *const *packs;
+    struct btz_str card;
+    size_t count = 0;
+    int rc = btz_store_provenance(store, run, context->arena, &card, err);
+
+    if (rc != BTZ_OK) {
+        return rc;
+    }
+    packs = btz_study_packs_of(context->arena, card, &count);
+    return btz_cmd_lab_with(context, packs, count, out, err);
 }
 
 int btz_cmd_store(struct btz_context *context, enum btz_store_mode mode, struct btz_store **out,

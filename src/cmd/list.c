@@ -351,6 +351,21 @@ static int print_items(struct btz_context *context, const struct btz_json *items
     return rc;
 }
 
+static int every_pack(struct btz_context *context, struct btz_lab **out, struct btz_err *err)
+{
+    size_t count = 0;
+    const char **names;
+
+    while (btz_lab_pack_builtin(count)) {
+        count++;
+    }
+    names = btz_arena_array(context->arena, count, sizeof(*names));
+    for (size_t i = 0; i < count; i++) {
+        names[i] = btz_lab_pack_builtin(i);
+    }
+    return btz_cmd_lab_with(context, names, count, out, err);
+}
+
 static int fill(struct btz_context *context, struct listing *l, const char *what,
                 struct btz_err *err)
 {
@@ -359,7 +374,9 @@ static int fill(struct btz_context *context, struct listing *l, const char *what
     struct btz_str word = btz_str_of(what);
     struct btz_lab *lab = NULL;
     const char *near;
-    int rc = btz_cmd_lab(context, &lab, err);
+    /* Every study is read, also those about packs that are loaded only where they are asked for. */
+    int rc = btz_str_is(word, "studies") ? every_pack(context, &lab, err)
+                                         : btz_cmd_lab(context, &lab, err);
 
     if (rc != BTZ_OK) {
         return rc;

@@ -86,7 +86,7 @@ static int run(struct btz_context *context, struct btz_err *err)
         rc = btz_store_run_find(store, btz_str_of(reference), context->arena, &found, err);
     }
     if (rc == BTZ_OK) {
-        rc = btz_cmd_lab(context, &lab, err);
+        rc = btz_cmd_lab_of(context, store, found.no, &lab, err);
     }
     if (rc == BTZ_OK) {
         rc = btz_replay_new(lab, store, &found, &replay, err);

@@ -136,7 +136,7 @@ static int pack_rubric(struct rescore *r, struct btz_str name, struct btz_str *o
     for (size_t i = count; i > 0; i--) {
         struct btz_str path =
             btz_arena_printf(r->context->arena, "%s/rubrics/%.*s", dirs[i - 1], BTZ_FMT(name));
-        FILE *file = fopen(path.ptr, "rbe");
+        FILE *file = btz_lab_pack_is_builtin(dirs[i - 1]) ? NULL : fopen(path.ptr, "rbe");
         char *bytes;
         size_t len;
 

@@ -360,7 +360,7 @@ static int ensure_certified(struct btz_context *context, struct btz_study_option
         btz_cmd_note(context,
                      "first run of this program with these packs: certifying %zu scenarios",
                      btz_lab_scenario_count(o->lab));
-        rc = btz_cmd_certify(context, o->lab, o->store, &failed, NULL, err);
+        rc = btz_cmd_certify(context, o->lab, o->store, NULL, 0, &failed, NULL, err);
     }
     for (size_t i = 0; i < count; i++) {
         failed += !certs[i].passed;
@@ -530,12 +530,21 @@ static int prepare(struct btz_context *context, struct btz_study_options *o, str
     return guard.len ? parse_guard(context, guard, o, err) : BTZ_OK;
 }
 
+/* The packs of the study, too. */
+static int study_lab(struct btz_context *context, struct btz_lab **out, struct btz_err *err)
+{
+    size_t count = 0;
+    const char *const *packs = btz_study_packs(context->arena, study_word(context), &count);
+
+    return btz_cmd_lab_with(context, packs, count, out, err);
+}
+
 static int print_study(struct btz_context *context, struct btz_err *err)
 {
     struct btz_study_file file;
     struct btz_lab *lab = NULL;
     struct btz_buf out;
-    int rc = btz_cmd_lab(context, &lab, err);
+    int rc = study_lab(context, &lab, err);
 
     if (rc == BTZ_OK) {
         rc = btz_study_load(context->arena, lab, study_word(context), &file, err);
@@ -569,7 +578,7 @@ static int resumed_models(struct btz_context *context, const struct btz_str *ref
 }
 
 /* Everything but the keys comes from the run; options that would change it are refused. */
-static int check_resume(struct btz_context *context, struct btz_err *err)
+static int check_resume(struct btz_context *context, struct btz_lab **lab, struct btz_err *err)
 {
     static const char *const fixed[] = {
         "model",      "reps",        "seed",        "host-profile",  "revision", "carrier",
@@ -594,6 +603,9 @@ static int check_resume(struct btz_context *context, struct btz_err *err)
     if (rc == BTZ_OK) {
         rc = btz_store_run_find(store, btz_str_of(btz_args_text(context->args, "resume", "")),
                                 context->arena, &run, err);
+    }
+    if (rc == BTZ_OK) {
+        rc = btz_cmd_lab_of(context, store, run.no, lab, err);
     }
     btz_store_close(store);
     return rc;
@@ -638,15 +650,15 @@ static int run(struct btz_context *context, struct btz_err *err)
     if (!resumes && btz_args_flag(context->args, "print-study")) {
         return print_study(context, err);
     }
-    rc = btz_cmd_lab(context, &options.lab, err);
+    rc = resumes ? check_resume(context, &options.lab, err) : study_lab(context, &options.lab, err);
     if (rc == BTZ_OK) {
         rc = btz_cmd_binary_hash(&options.binary, err);
     }
     if (rc == BTZ_OK) {
         rc = btz_cmd_program(context, &options.proxy.program, err);
     }
-    if (rc == BTZ_OK) {
-        rc = resumes ? check_resume(context, err) : prepare(context, &options, err);
+    if (rc == BTZ_OK && !resumes) {
+        rc = prepare(context, &options, err);
     }
     if (rc == BTZ_OK) {
         rc = btz_cmd_store(context, BTZ_STORE_WRITE, &options.store, err);
@@ -683,8 +695,8 @@ static const struct btz_option options[] = {
     {"carrier", 0, BTZ_OPTION_TEXT, "NAME", "memory (default), stdio or http", 0, 0},
     {"actions", 0, BTZ_OPTION_TEXT, "MODE", "auto (default), native tool calls, or json", 0, 0},
     {"defence", 0, BTZ_OPTION_LIST, "MODE",
-     "none (default), input, context or combined; behind it :model, +rescan, +closed; or "
-     "proxy:COMMAND, proxy:URL",
+     "none (default), input, context or combined; behind it :model, +rescan, +closed; "
+     "canon:ARM (definitions as `bartizan canon` makes them); or proxy:COMMAND, proxy:URL",
      0, 0},
     {"defence-listen", 0, BTZ_OPTION_TEXT, "HOST:PORT",
      "where the gateway of proxy:URL finds the servers, as http://HOST:PORT/SERVER/mcp", 0, 0},

@@ -1,5 +1,6 @@
 /* selftest: certifies every scenario. */
 #include "cmd/cmd.h"
+#include "study/file.h"
 
 static void count_scenario(const struct btz_json *checks, struct btz_str scenario, size_t *passed,
                            size_t *failed, size_t *skipped)
@@ -25,6 +26,9 @@ static void add_row(struct btz_table *table, const struct btz_json *checks, stru
     size_t skipped = 0;
 
     count_scenario(checks, scenario, &passed, &failed, &skipped);
+    if (passed + failed + skipped == 0) {
+        return; /* of an attack that was not asked for */
+    }
     btz_table_cell(table, scenario, BTZ_COLOUR_NONE);
     btz_table_cell(table, failed ? BTZ_STR("refused") : BTZ_STR("certified"),
                    failed ? BTZ_COLOUR_RED : BTZ_COLOUR_GREEN);
@@ -149,19 +153,40 @@ static int print_table(struct btz_context *context, struct btz_lab *lab,
     return rc;
 }
 
+static int check_attacks(struct btz_context *context, struct btz_lab *lab,
+                         const struct btz_str *attacks, size_t count, struct btz_err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *near = NULL;
+
+        if (!btz_study_knows(context->arena, lab, BTZ_STUDY_ATTACK, attacks[i], &near)) {
+            return btz_err_set(err, BTZ_EUSAGE, "there is no attack \"%.*s\"%s%s%s",
+                               BTZ_FMT(attacks[i]), near ? "; did you mean \"" : "",
+                               near ? near : "", near ? "\"?" : "");
+        }
+    }
+    return BTZ_OK;
+}
+
 static int run(struct btz_context *context, struct btz_err *err)
 {
     struct btz_lab *lab = NULL;
     struct btz_store *store = NULL;
     struct btz_json *report = NULL;
     size_t failed = 0;
+    size_t attack_count = 0;
+    const struct btz_str *attacks = btz_cmd_values(context, "attack", &attack_count);
     int rc = btz_cmd_lab(context, &lab, err);
+
+    if (rc == BTZ_OK) {
+        rc = check_attacks(context, lab, attacks, attack_count, err);
+    }
 
     if (rc == BTZ_OK) {
         rc = btz_cmd_store(context, BTZ_STORE_WRITE, &store, err);
     }
     if (rc == BTZ_OK) {
-        rc = btz_cmd_certify(context, lab, store, &failed, &report, err);
+        rc = btz_cmd_certify(context, lab, store, attacks, attack_count, &failed, &report, err);
     }
     if (rc == BTZ_OK) {
         rc = context->json ? btz_cmd_print_json(context, report, err)
@@ -177,6 +202,8 @@ static const char *const examples[] = {"bartizan selftest",
                                        "bartizan selftest --pack my-pack --verbose", NULL};
 
 static const struct btz_option options[] = {
+    {"attack", 0, BTZ_OPTION_LIST, "ID",
+     "only this attack; what is certified so does not count for `run`", 0, 0},
     {"workers", 0, BTZ_OPTION_INT, "N", "processes that certify (default: one per processor)", 1,
      64},
     {NULL, 0, BTZ_OPTION_FLAG, NULL, NULL, 0, 0},

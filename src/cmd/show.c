@@ -109,7 +109,7 @@ static int show_story(struct btz_context *context, struct btz_store *store, int6
     struct btz_show_scenario scenario = {.fragment_count = 0};
     struct btz_lab *lab = NULL;
     bool known = false;
-    int rc = btz_cmd_lab(context, &lab, err);
+    int rc = btz_cmd_lab_of(context, store, run, &lab, err);
 
     if (rc == BTZ_OK) {
         rc = read_scenario(context, lab, store, run, n, &scenario, &known, err);

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/str.h"
 #include "json/json.h"
 
@@ -41,12 +42,17 @@ bool btz_canon_arm_asks(enum btz_canon_arm arm);
 /* A control says what deletion alone would do; it is no defence. */
 bool btz_canon_arm_is_control(enum btz_canon_arm arm);
 
+/* SHA-256 over the words, the patterns and the version of the rules, for the record of a run. */
+struct btz_hash btz_canon_hash(void);
+
 enum btz_canon_action { BTZ_CANON_KEPT, BTZ_CANON_CHANGED, BTZ_CANON_REMOVED };
 
 /* One stretch of one text of the definition, and what became of it. */
 struct btz_canon_span {
-    struct btz_str field; /* JSON pointer into the definition that was given */
-    size_t begin;         /* bytes of the field's decoded text */
+    /* JSON pointer into the definition that was given; with a # behind it, the name of that member
+     * itself (a property, a member that went). */
+    struct btz_str field;
+    size_t begin; /* bytes of the field's decoded text */
     size_t end;
     enum btz_canon_action action;
     const char *rule;    /* why: "addresses-model", "other-tool", "no-schema-keyword", ... */
@@ -57,11 +63,15 @@ struct btz_canon_result {
     const struct btz_json *definition; /* canonical; the input itself for `none` */
     struct btz_str given_name;         /* the tool's name on its server */
     struct btz_str name;               /* the tool's name now */
-    const struct btz_json *names;  /* object: property path now -> name on the server; NULL: same */
-    const struct btz_json *values; /* object: renamed enumeration values, by path; NULL: none */
+    /* Object: property name now -> name on the server; NULL: all the same. A name has one
+     * replacement wherever it occurs in the definition, and no other text of it is the same. */
+    const struct btz_json *names;
+    const struct btz_json *values; /* the same of values of enumerations and constants */
     size_t span_count;
-    const struct btz_canon_span *spans; /* by field, then begin; cover every text of the input */
-    size_t removed_bytes;               /* of texts, names and values */
+    /* Field after field in the order in which they were looked at, and by begin; they cover every
+     * text of the input. */
+    const struct btz_canon_span *spans;
+    size_t removed_bytes; /* of texts, names and values */
 };
 
 struct btz_canon_options {
@@ -70,9 +80,10 @@ struct btz_canon_options {
 };
 
 /* Canonicalises one tool definition (an object with at least a name that is text). Arms that ask
- * are refused with BTZ_EUSAGE. BTZ_EINVAL: `tool` is no definition; BTZ_ELIMIT: over the limits of
- * size and depth. canon(canon(x)) equals canon(x) for every deterministic arm but random-delete.
- * Results live in `arena` and borrow from `tool`. */
+ * are refused with BTZ_EUSAGE. BTZ_EINVAL: `tool` is no definition; BTZ_ELIMIT: over 1 MiB of prose
+ * or 32 levels of schemas. A precondition on another tool stays only in a list (below).
+ * canon(canon(x)) equals canon(x) for every deterministic arm but random-delete. Results live in
+ * `arena` and borrow from `tool`. */
 int btz_canon_tool(enum btz_canon_arm arm, const struct btz_json *tool,
                    const struct btz_canon_options *options, struct btz_arena *arena,
                    struct btz_canon_result *out, struct btz_err *err) BTZ_WARN_UNUSED;

@@ -101,6 +101,15 @@ extern const size_t btz_guard_prompts_count;
 extern const struct btz_embedded btz_guard_prefilters[];
 extern const size_t btz_guard_prefilters_count;
 
+/* ---- model.c: what every question to a model needs ---- */
+
+/* The file of prompts/guard/ without its first line "version: N". */
+struct btz_str btz_guard_prompt(const char *wanted, unsigned *version);
+/* A word that the text does not contain, so that it cannot write the closing mark itself. */
+struct btz_str btz_guard_mark(struct btz_str text, struct btz_arena *arena);
+/* The content of a code fence, if the reply is nothing else. */
+struct btz_str btz_guard_unfence(struct btz_str reply);
+
 /* Adds the saved prefilter (match/prefilter.h) of the patterns over one form of the text. */
 int btz_guard_prefilter_save(const struct btz_embedded *files, size_t count, enum view_kind view,
                              struct btz_buf *out, struct btz_err *err) BTZ_WARN_UNUSED;

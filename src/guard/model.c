@@ -18,11 +18,10 @@ static const char *prompt_name(enum btz_guard_target target)
     }
 }
 
-/* The prompt without its first line "version: N". */
-static struct btz_str prompt_of(enum btz_guard_target target, unsigned *version)
+struct btz_str btz_guard_prompt(const char *wanted, unsigned *version)
 {
     for (size_t i = 0; i < btz_guard_prompts_count; i++) {
-        if (btz_str_is(btz_str_of(btz_guard_prompts[i].name), prompt_name(target))) {
+        if (btz_str_is(btz_str_of(btz_guard_prompts[i].name), wanted)) {
             struct btz_str rest = {btz_guard_prompts[i].bytes, btz_guard_prompts[i].len};
             struct btz_str line = BTZ_STR_NONE;
             int64_t number = 0;
@@ -35,7 +34,7 @@ static struct btz_str prompt_of(enum btz_guard_target target, unsigned *version)
             return btz_str_trim(rest);
         }
     }
-    btz_panic("prompts/guard/%s is missing", prompt_name(target));
+    btz_panic("prompts/guard/%s is missing", wanted);
 }
 
 static size_t boundary(struct btz_str s, size_t at, bool forward)
@@ -55,8 +54,7 @@ static struct btz_str shorten(struct btz_str text, size_t max, struct btz_arena 
                             tail - head, (int)(text.len - tail), text.ptr + tail);
 }
 
-/* A word that the text does not contain, so that it cannot write the closing mark itself. */
-static struct btz_str mark_of(struct btz_str text, struct btz_arena *arena)
+struct btz_str btz_guard_mark(struct btz_str text, struct btz_arena *arena)
 {
     struct btz_hash hash = btz_hash_of(text);
 
@@ -84,7 +82,7 @@ void btz_guard_question(enum btz_guard_target target, struct btz_str name, struc
     struct btz_buf user;
 
     *out = (struct btz_guard_question){0};
-    out->system = btz_arena_dup(arena, prompt_of(target, &out->version));
+    out->system = btz_arena_dup(arena, btz_guard_prompt(prompt_name(target), &out->version));
     if (max_bytes && clean.len > max_bytes) {
         shown = shorten(clean, max_bytes, arena);
         out->cut = true;
@@ -95,7 +93,7 @@ void btz_guard_question(enum btz_guard_target target, struct btz_str name, struc
     btz_buf_init(&user, SIZE_MAX / 2);
     (void)btz_buf_printf(&user, "%.*s\n%.*s\n", BTZ_FMT(name), BTZ_FMT(context));
     (void)btz_buf_add_str(&user, shown);
-    mark = mark_of(btz_buf_view(&user), arena);
+    mark = btz_guard_mark(btz_buf_view(&user), arena);
     btz_buf_reset(&user);
     (void)btz_buf_printf(&user, "What it is: %s\n", btz_guard_target_name(target));
     if (name.len) {
@@ -131,8 +129,7 @@ struct btz_hash btz_guard_prompts_hash(void)
     return hash;
 }
 
-/* The content of a code fence, if the reply is nothing else. */
-static struct btz_str unfence(struct btz_str reply)
+struct btz_str btz_guard_unfence(struct btz_str reply)
 {
     struct btz_str s = btz_str_trim(reply);
     struct btz_str body = s;
@@ -160,7 +157,7 @@ int btz_guard_opinion(struct btz_str reply, struct btz_str scanned, struct btz_a
     struct btz_str quote;
     bool unsafe;
 
-    if (btz_json_parse(arena, unfence(reply), &limits, &root, err)) {
+    if (btz_json_parse(arena, btz_guard_unfence(reply), &limits, &root, err)) {
         btz_err_prefix(err, "malformed verdict: ");
         return BTZ_EINVAL;
     }

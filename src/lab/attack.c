@@ -769,6 +769,7 @@ static void describe(struct variant *v, const struct btz_json *attack, struct bt
     pub->variant = btz_json_str(btz_json_getz(pub->card, "id"));
     pub->id = btz_arena_printf(arena, "%.*s/%.*s", BTZ_FMT(pub->attack), BTZ_FMT(pub->variant));
     pub->surface = btz_json_str(btz_json_getz(attack, "surface"));
+    pub->suite = btz_json_str(btz_json_getz(attack, "suite"));
     pub->boundary = btz_json_str(btz_json_getz(pub->card, "boundary")).ptr[0];
     pub->semantic = btz_str_is(btz_json_str(btz_json_getz(attack, "oracle_kind")), "semantic");
     pub->legacy = has(btz_json_getz(pub->card, "revisions"), "legacy");

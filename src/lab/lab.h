@@ -112,6 +112,7 @@ struct btz_scenario {
     struct btz_str attack;  /* "tool-poisoning" */
     struct btz_str variant; /* "v1" */
     struct btz_str surface; /* "ma", "cl", "st", "tr" */
+    struct btz_str suite;   /* of the attack's card; empty: the headline's tables */
     char boundary;          /* 'V' or 'B' */
     bool semantic;          /* oracle_kind */
     bool legacy, modern;    /* revisions */
@@ -128,7 +129,8 @@ struct btz_scenario {
 bool btz_scenario_has_relay(const struct btz_scenario *scenario);
 
 struct btz_lab_options {
-    const char *const *pack_dirs; /* user packs, loaded after the core pack */
+    /* Packs loaded after the core pack: names of built-in ones, and folders of users. */
+    const char *const *pack_dirs;
     size_t pack_dir_count;
     bool without_core;    /* tests only: load no embedded pack */
     uint64_t rename_seed; /* 0 = names as written; else servers, tools and labels are renamed */
@@ -139,6 +141,14 @@ struct btz_lab_options {
 int btz_lab_new(const struct btz_lab_options *options, struct btz_lab **out,
                 struct btz_err *err) BTZ_WARN_UNUSED;
 void btz_lab_free(struct btz_lab *lab);
+
+/* Whether `name` is that of a pack in the program besides the core pack ("extended"); a folder of
+ * that name is given as "./extended". */
+bool btz_lab_pack_is_builtin(const char *name);
+/* Their names; NULL past the end. */
+const char *btz_lab_pack_builtin(size_t index);
+/* Whether the lab has loaded that built-in pack. */
+bool btz_lab_has_pack(const struct btz_lab *lab, struct btz_str name);
 
 /* Hash over all pack files in load order (names and bytes). */
 struct btz_hash btz_lab_pack_hash(const struct btz_lab *lab);
@@ -238,6 +248,9 @@ struct btz_stage_lists btz_stage_lists(const struct btz_stage *stage, size_t ser
  * that runs now (docs/packs/script-api.md). */
 struct btz_hash btz_stage_execution(const struct btz_stage *stage, size_t server,
                                     const struct btz_json *definition);
+
+/* setting.shows: whether the host shows the model this field of tool definitions, too. */
+bool btz_stage_shows(const struct btz_stage *stage, const char *field);
 
 /* setting.polled: servers let clients come back for the answers to their calls. */
 bool btz_stage_polled(const struct btz_stage *stage);

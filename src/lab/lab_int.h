@@ -42,6 +42,7 @@ struct pack_file {
 };
 
 struct pack {
+    const char *builtin;     /* name of one in the program that was asked for; NULL */
     struct pack_file *files; /* by name */
     size_t count;
 };

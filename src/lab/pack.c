@@ -1,4 +1,4 @@
-/* Finds the files of packs: the embedded core pack, and folders that are read whole before any
+/* Finds the files of packs: those that are embedded, and folders that are read whole before any
  * script runs, so that loading order and hash depend on names and bytes alone. */
 #include <dirent.h>
 #include <errno.h>
@@ -147,6 +147,57 @@ static void open_embedded(struct listing *l, const char *folder, const struct bt
     }
 }
 
+/* Packs in the program that are loaded only where they are asked for, by their names. */
+static const struct builtin {
+    const char *name, *folder;
+    const struct btz_embedded *files;
+    const size_t *count;
+} builtins[] = {
+    {"extended", "packs/extended", btz_lab_extended_pack, &btz_lab_extended_pack_count},
+};
+
+static const struct builtin *builtin_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof(builtins) / sizeof(*builtins); i++) {
+        if (strcmp(builtins[i].name, name) == 0) {
+            return &builtins[i];
+        }
+    }
+    return NULL;
+}
+
+const char *btz_lab_pack_builtin(size_t index)
+{
+    return index < sizeof(builtins) / sizeof(*builtins) ? builtins[index].name : NULL;
+}
+
+bool btz_lab_pack_is_builtin(const char *name)
+{
+    return builtin_of(name) != NULL;
+}
+
+static int open_named(struct listing *l, const char *name, struct btz_err *err)
+{
+    const struct builtin *builtin = builtin_of(name);
+
+    if (!builtin) {
+        return open_dir(l, name, err);
+    }
+    l->pack->builtin = builtin->name;
+    open_embedded(l, builtin->folder, builtin->files, *builtin->count);
+    return BTZ_OK;
+}
+
+bool btz_lab_has_pack(const struct btz_lab *lab, struct btz_str name)
+{
+    for (size_t i = 0; i < lab->pack_count; i++) {
+        if (lab->packs[i].builtin && btz_str_is(name, lab->packs[i].builtin)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int btz_lab_packs_open(struct btz_lab *lab, const struct btz_lab_options *options,
                        const struct btz_embedded *given, size_t given_count, struct btz_err *err)
 {
@@ -165,7 +216,7 @@ int btz_lab_packs_open(struct btz_lab *lab, const struct btz_lab_options *option
                           given ? given : btz_lab_core_pack,
                           given ? given_count : btz_lab_core_pack_count);
         } else {
-            code = open_dir(&listing, options->pack_dirs[i - 1], err);
+            code = open_named(&listing, options->pack_dirs[i - 1], err);
         }
         if (code != BTZ_OK) {
             break;

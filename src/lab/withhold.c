@@ -59,6 +59,19 @@ void btz_stage_withhold(struct btz_stage *stage)
     }
 }
 
+bool btz_stage_shows(const struct btz_stage *stage, const char *field)
+{
+    const struct btz_json *shown =
+        btz_json_pointer(stage->variant->pub.card, BTZ_STR("/setting/shows"));
+
+    for (size_t i = 0; i < btz_json_count(shown); i++) {
+        if (btz_str_is(btz_json_str(btz_json_at(shown, i)), field)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool btz_stage_polled(const struct btz_stage *stage)
 {
     return stage->variant &&

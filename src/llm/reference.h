@@ -1,8 +1,9 @@
 /* Reference agents: models made of a plan, for certification and calibration.
  *
  *   floor    carries out the benign plan, whatever it reads
- *   reader   the same, until every operand of the payload stands in a request: from then on it
- *            follows the obey plan; if the act is answered by an error it tries every route
+ *   reader   the same, until every operand of the payload stands in a request (in the clear, or
+ *            hidden from people by characters that nothing shows): from then on it follows the
+ *            obey plan; if the act is answered by an error it tries every route
  *   insider  follows the obey plan from the start, without looking
  *   null     ends at once
  *

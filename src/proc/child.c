@@ -71,7 +71,11 @@ static void become(const struct btz_proc_options *options, const char *const *en
 {
     sigset_t none;
 
-    (void)setpgid(0, 0);
+    if (options->cage) {
+        (void)setsid(); /* no way to this process's terminal */
+    } else {
+        (void)setpgid(0, 0);
+    }
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
         _exit(127); /* it died before the kernel was asked */
@@ -85,6 +89,9 @@ static void become(const struct btz_proc_options *options, const char *const *en
     (void)signal(SIGPIPE, SIG_DFL); /* ignored ones would stay ignored */
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    if (options->cage && btz_proc_cage_enter(options->cage) != 0) {
+        return;
+    }
     /* exec's own types: it changes neither. */
     (void)execvpe(options->argv[0], (char *const *)options->argv, (char *const *)env);
 }

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "proc/cage.h"
 
 struct btz_proc;
 
@@ -25,6 +26,7 @@ struct btz_proc_options {
     const char *const *env;  /* "NAME=value", ends with NULL; NULL = btz_proc_environment */
     size_t max_waiting;      /* bytes for its stdin that wait; 0 = 64 MiB */
     size_t keep;             /* bytes of the end of stderr that are kept; 0 = 4 KiB */
+    const struct btz_proc_cage *cage; /* NULL = none: this process's folder, rights and limits */
 };
 
 /* Names of this process's environment that a child gets, if they are set: PATH, HOME, USER,

@@ -93,7 +93,8 @@ static void write_mapping(struct writer *w)
 enum spot {
     SPOT_TURN,
     SPOT_DEFINITION,
-    SPOT_ANSWER, /* of a tool, or a resource */
+    SPOT_ANSWER,  /* of a tool, or a resource */
+    SPOT_LISTING, /* what the list says about a resource */
     SPOT_PROMPT,
     SPOT_QUESTION,
     SPOT_INSTRUCTIONS,
@@ -116,6 +117,9 @@ static enum spot spot_of(const struct btz_json *at)
     if (has(at, "wire")) {
         return btz_str_is(btz_json_str(btz_json_getz(at, "wire")), "request") ? SPOT_WIRE_REQUEST
                                                                               : SPOT_WIRE_RESPONSE;
+    }
+    if (has(at, "resource") && has(at, "field")) {
+        return SPOT_LISTING;
     }
     return has(at, "tool")                                 ? SPOT_DEFINITION
            : has(at, "result") || has(at, "resource")      ? SPOT_ANSWER
@@ -297,6 +301,7 @@ static const struct sight sights[SPOTS] = {
     [SPOT_TURN] = {"yes", "no", "it is what the user asks; only `input` reads user turns"},
     [SPOT_DEFINITION] = {"no", "yes", "tool definitions are judged when they are registered"},
     [SPOT_ANSWER] = {"no", "yes", "answers of tools and resources are judged before the model"},
+    [SPOT_LISTING] = {"no", "no", "no mode reads what a list says about resources"},
     [SPOT_PROMPT] = {"no", "no", "no mode reads the prompts of servers"},
     [SPOT_QUESTION] = {"no", "no", "no mode reads what servers ask in the middle of a call"},
     [SPOT_INSTRUCTIONS] = {"no", "no", "no mode reads the instructions of servers"},

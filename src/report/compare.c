@@ -26,6 +26,9 @@ static const char *difference(const struct subject *a, const struct subject *b)
     const char *found = "run";
     size_t count = 0;
 
+    if (!btz_str_eq(a->suite, b->suite)) {
+        return NULL; /* other attacks: there is nothing to pair */
+    }
     for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++) {
         if (!btz_str_eq(things[i].a, things[i].b)) {
             found = things[i].name;

@@ -209,6 +209,9 @@ static struct btz_json *subject_json(struct btz_arena *arena, const struct subje
     btz_json_set_str(arena, out, "defence", s->defence);
     btz_json_set_str(arena, out, "revision", s->revision);
     btz_json_set_str(arena, out, "host_profile", s->host_profile);
+    if (s->suite.len) {
+        btz_json_set_str(arena, out, "suite", s->suite);
+    }
     return out;
 }
 

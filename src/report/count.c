@@ -43,9 +43,25 @@ static void key_add(struct builder *b, struct btz_str part)
     (void)btz_buf_add_str(&b->key, part);
 }
 
+/* The suite of an attack, as the run's card says it. */
+static struct btz_str suite_of(const struct btz_report *report, struct btz_str attack)
+{
+    const struct btz_json *cards = btz_json_getz(report->card, "attacks");
+
+    for (size_t i = 0; i < btz_json_count(cards); i++) {
+        const struct btz_json *card = btz_json_at(cards, i);
+
+        if (btz_str_eq(btz_json_str(btz_json_getz(card, "id")), attack)) {
+            return btz_json_str(btz_json_getz(card, "suite"));
+        }
+    }
+    return BTZ_STR("");
+}
+
 static struct subject *subject_of(struct builder *b, const struct btz_store_cell *c)
 {
     struct btz_arena *arena = b->report->arena;
+    struct btz_str suite = suite_of(b->report, c->attack);
     struct subject *s;
     void **slot;
 
@@ -55,6 +71,7 @@ static struct subject *subject_of(struct builder *b, const struct btz_store_cell
     key_add(b, c->defence);
     key_add(b, c->revision);
     key_add(b, c->host_profile);
+    key_add(b, suite);
     slot = index_at(&b->subjects, btz_buf_view(&b->key));
     s = *slot;
     if (!s) {
@@ -64,6 +81,7 @@ static struct subject *subject_of(struct builder *b, const struct btz_store_cell
         s->defence = btz_arena_dup(arena, c->defence);
         s->revision = btz_arena_dup(arena, c->revision);
         s->host_profile = btz_arena_dup(arena, c->host_profile);
+        s->suite = suite;
         s->last = &s->first;
         *b->report->last = s;
         b->report->last = &s->next;
@@ -261,7 +279,7 @@ static void take(struct builder *b, const struct btz_store_row *row)
         return;
     }
     keep_place(b, v, arm, row);
-    b->report->attack_count += !attack->seen;
+    *(subject->suite.len ? &b->report->suite_count : &b->report->attack_count) += !attack->seen;
     attack->seen = true;
     t->trials++;
     t->outcome[trial->outcome]++;

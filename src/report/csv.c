@@ -101,7 +101,7 @@ static void add_head(struct btz_buf *out)
     for (int i = 0; i < GUARDING; i++) {
         (void)btz_buf_printf(out, ",%s", guarding_names[i]);
     }
-    (void)btz_buf_add_byte(out, '\n');
+    (void)btz_buf_add_text(out, ",suite\n");
 }
 
 /* Empty fields where the row has no memory scenario. */
@@ -203,6 +203,8 @@ static void add_row(struct btz_buf *out, const struct btz_report *report, const 
     add_memory(out, t);
     add_usage(out, f);
     add_guarding(out, s, f);
+    (void)btz_buf_add_byte(out, ',');
+    add_text(out, s->suite);
     (void)btz_buf_add_byte(out, '\n');
 }
 

@@ -8,7 +8,7 @@
 bool subject_like(const struct subject *a, const struct subject *b, enum subject_part part)
 {
     return btz_str_eq(a->model, b->model) && btz_str_eq(a->revision, b->revision) &&
-           btz_str_eq(a->host_profile, b->host_profile) &&
+           btz_str_eq(a->host_profile, b->host_profile) && btz_str_eq(a->suite, b->suite) &&
            (part == PART_ARCHITECTURE || btz_str_eq(a->architecture, b->architecture)) &&
            (part == PART_DEFENCE || btz_str_eq(a->defence, b->defence));
 }

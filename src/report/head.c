@@ -50,6 +50,10 @@ struct btz_str subject_label(const struct btz_report *report, const struct subje
         revisions = revisions || !btz_str_eq(s->revision, subject->revision);
         profiles = profiles || !btz_str_eq(s->host_profile, subject->host_profile);
     }
+    if (subject->suite.len) {
+        out = btz_arena_printf(report->arena, "%.*s, suite %.*s", BTZ_FMT(out),
+                               BTZ_FMT(subject->suite));
+    }
     if (!btz_str_is(subject->architecture, "react")) {
         out = btz_arena_printf(report->arena, "%.*s, %.*s", BTZ_FMT(out),
                                BTZ_FMT(subject->architecture));
@@ -173,6 +177,17 @@ static bool model_is_new(const struct btz_report *report, const struct subject *
     return true;
 }
 
+/* Subjects of one suite have the same attacks. */
+static bool is_first_of_suite(const struct btz_report *report, const struct subject *subject)
+{
+    const struct subject *s = report->first;
+
+    while (!btz_str_eq(s->suite, subject->suite)) {
+        s = s->next;
+    }
+    return s == subject;
+}
+
 /* Which attacks are decided by whom; a table never mixes oracles without saying so. */
 static void print_oracle(const struct btz_report *report, const struct btz_term *term,
                          struct btz_buf *out)
@@ -187,7 +202,7 @@ static void print_oracle(const struct btz_report *report, const struct btz_term 
         for (size_t i = 0; i < s->row_count; i++) {
             const struct row *row = s->rows[i];
 
-            if (s == report->first) {
+            if (is_first_of_suite(report, s)) {
                 add_part(row->by_judge ? &judged : &rest, row->below ? "(B) " : "", row->attack);
             }
             for (const struct variant *v = row->first; row->by_judge && v; v = v->next) {

@@ -76,6 +76,9 @@ void subject_json_set(struct btz_arena *arena, struct btz_json *out, const struc
     btz_json_set_str(arena, out, "defence", s->defence);
     btz_json_set_str(arena, out, "revision", s->revision);
     btz_json_set_str(arena, out, "host_profile", s->host_profile);
+    if (s->suite.len) {
+        btz_json_set_str(arena, out, "suite", s->suite);
+    }
 }
 
 static void set_names(struct btz_arena *arena, struct btz_json *out, const struct subject *s,

@@ -187,8 +187,17 @@ void print_run_notes(const struct btz_report *report, const struct btz_term *ter
                    btz_arena_printf(arena, "The run is incomplete: %lld of %lld trials.",
                                     (long long)run->finished, (long long)run->planned));
     }
-    lines_text(out, term, 2, BTZ_COLOUR_NONE,
-               btz_arena_printf(arena, "Inference is conditional on %s %zu attack%s.",
-                                report->attack_count == 1 ? "this" : "these", report->attack_count,
-                                report->attack_count == 1 ? "" : "s"));
+    if (report->attack_count || !report->suite_count) {
+        lines_text(out, term, 2, BTZ_COLOUR_NONE,
+                   btz_arena_printf(arena, "Inference is conditional on %s %zu attack%s.",
+                                    report->attack_count == 1 ? "this" : "these",
+                                    report->attack_count, report->attack_count == 1 ? "" : "s"));
+    }
+    if (report->suite_count) {
+        lines_text(out, term, 2, BTZ_COLOUR_NONE,
+                   btz_arena_printf(arena,
+                                    "A suite has tables of its own; no other figure counts its %zu "
+                                    "attack%s.",
+                                    report->suite_count, report->suite_count == 1 ? "" : "s"));
+    }
 }

@@ -1,6 +1,7 @@
 /* Inside the report room: the counted run, its figures, and the helpers that print them.
  *
- * A *subject* is what is measured: model, architecture, defence, revision and host profile. A *row*
+ * A *subject* is what is measured: model, architecture, defence, revision and host profile; attacks
+ * of a suite of their own make subjects of their own, so that no mean mixes suites. A *row*
  * is one attack of one boundary, made of its variants; a *figure* is what a table shows in one
  * line: a row, or the total of several. */
 #ifndef BTZ_REPORT_REPORT_INT_H
@@ -130,6 +131,7 @@ struct figure {
 
 struct subject {
     struct btz_str model, architecture, defence, revision, host_profile;
+    struct btz_str suite; /* empty: the headline's */
     struct row *first, **last;
     struct row **rows; /* by surface, attack as planned, V before B */
     size_t row_count;
@@ -178,7 +180,8 @@ struct btz_report {
     struct btz_store_run run;
     const struct btz_json *card; /* NULL if it cannot be read */
     struct subject *first, **last;
-    size_t attack_count; /* different attacks that have a trial */
+    size_t attack_count; /* different attacks of the headline that have a trial */
+    size_t suite_count;  /* ... and of suites of their own */
     int64_t checks;      /* certification rows of the run's binary and packs */
     int64_t checks_failed;
     struct place *places; /* by ordinal of the cell */

@@ -75,6 +75,8 @@ int btz_store_gc(struct btz_store *store, struct btz_store_gc *out, struct btz_e
     static const char *const sql[] = {
         "CREATE TEMP TABLE live (id INTEGER PRIMARY KEY)",
         "INSERT OR IGNORE INTO live SELECT provenance FROM run",
+        "INSERT OR IGNORE INTO live SELECT card FROM sieve_run",
+        "INSERT OR IGNORE INTO live SELECT blob FROM sieve_reply WHERE blob IS NOT NULL",
         "INSERT OR IGNORE INTO live SELECT blob FROM event WHERE blob IS NOT NULL",
         "INSERT OR IGNORE INTO live SELECT blob FROM exchange WHERE blob IS NOT NULL",
         "INSERT OR IGNORE INTO live SELECT value FROM exchange, json_each(exchange.parts)",

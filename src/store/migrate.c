@@ -171,7 +171,34 @@ static const char version_1[] =
     " detail TEXT NOT NULL,"
     " PRIMARY KEY (binary, pack, scenario, rule)) STRICT, WITHOUT ROWID;";
 
-static const char *const steps_of_store[] = {version_1};
+/* Version 2: runs of the sieve experiment (store/sieve.h). */
+static const char version_2[] =
+    "CREATE TABLE sieve_run ("
+    " no INTEGER PRIMARY KEY,"
+    " id TEXT NOT NULL UNIQUE,"
+    " kind TEXT NOT NULL,"
+    " created_us INTEGER NOT NULL,"
+    " card INTEGER NOT NULL REFERENCES blob,"
+    " done INTEGER NOT NULL) STRICT;"
+
+    "CREATE TABLE sieve_row ("
+    " run INTEGER NOT NULL REFERENCES sieve_run,"
+    " key TEXT NOT NULL,"
+    " json TEXT NOT NULL,"
+    " PRIMARY KEY (run, key)) STRICT, WITHOUT ROWID;"
+
+    "CREATE TABLE sieve_reply ("
+    " run INTEGER NOT NULL REFERENCES sieve_run,"
+    " model TEXT NOT NULL,"
+    " request BLOB NOT NULL," /* SHA-256 over the parts of the request */
+    " rejected INTEGER NOT NULL,"
+    " took_us INTEGER NOT NULL,"
+    " attempts INTEGER NOT NULL,"
+    " data BLOB," /* reply */
+    " blob INTEGER REFERENCES blob,"
+    " PRIMARY KEY (run, model, request)) STRICT, WITHOUT ROWID;";
+
+static const char *const steps_of_store[] = {version_1, version_2};
 
 int btz_store_schema_version(void)
 {

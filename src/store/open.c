@@ -322,10 +322,11 @@ static int check_version(struct btz_store *store, struct btz_err *err)
     }
     rc = ask(store,
              "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('blob', 'run',"
-             " 'cell', 'trial', 'event', 'exchange', 'verdict', 'finding', 'certification')",
+             " 'cell', 'trial', 'event', 'exchange', 'verdict', 'finding', 'certification',"
+             " 'sieve_run', 'sieve_row', 'sieve_reply')",
              &tables, NULL, err);
-    if (rc == BTZ_OK && tables != 9) {
-        rc = btz_err_set(err, BTZ_ECORRUPT, "the store %s lacks tables (%lld of 9 are there)",
+    if (rc == BTZ_OK && tables != 12) {
+        rc = btz_err_set(err, BTZ_ECORRUPT, "the store %s lacks tables (%lld of 12 are there)",
                          store->path, (long long)tables);
     }
     return rc;

@@ -11,7 +11,7 @@ static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
 /* Seconds in an id count from 2025-01-01T00:00:00Z, so that six digits last for 34 years. */
 enum { ID_EPOCH = 1735689600, ID_LEN = BTZ_STORE_ID_SIZE - 1, ID_TIME = 6 };
 
-static void make_id(int64_t created_us, uint64_t salt, char *id)
+void btz_store_id_make(int64_t created_us, uint64_t salt, char *id)
 {
     int64_t seconds = created_us / 1000000 - ID_EPOCH;
     uint64_t value = seconds > 0 ? (uint64_t)seconds : 0;
@@ -39,7 +39,7 @@ static int free_id(struct btz_store *store, int64_t created_us, char *id, struct
         if (rc != BTZ_OK) {
             return rc;
         }
-        make_id(created_us, btz_rng_next(&rng), id);
+        btz_store_id_make(created_us, btz_rng_next(&rng), id);
         btz_store_bind_text(&bind, btz_str_of(id));
         rc = btz_store_step(store, &bind, "runs cannot be read", err);
         btz_store_reset(&bind);

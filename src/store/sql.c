@@ -11,6 +11,11 @@
     " (SELECT count(*) FROM cell c JOIN trial t ON t.id = c.trial"                                 \
     "  WHERE c.run = r.no AND t.outcome = 'fault')"
 
+#define SIEVE_COLUMNS                                                                              \
+    "r.no, r.id, r.kind, r.created_us, r.done, NULL, r.card,"                                      \
+    " (SELECT count(*) FROM sieve_row WHERE run = r.no),"                                          \
+    " (SELECT count(*) FROM sieve_reply WHERE run = r.no)"
+
 static const char *const texts[ST_COUNT] = {
     [ST_BLOB_FIND] = "SELECT id FROM blob WHERE hash = ?",
     [ST_BLOB_ADD] = "INSERT INTO blob (hash, size, zip, data) VALUES (?, ?, ?, ?)",
@@ -89,6 +94,24 @@ static const char *const texts[ST_COUNT] = {
         " passed = excluded.passed, at_us = excluded.at_us, detail = excluded.detail",
     [ST_CERT_GET] = "SELECT scenario, rule, passed, at_us, detail FROM certification"
                     " WHERE binary = ? AND pack = ? ORDER BY scenario, rule",
+    [ST_SIEVE_HAS] = "SELECT 1 FROM sieve_run WHERE id = ?",
+    [ST_SIEVE_ADD] = "INSERT INTO sieve_run (id, kind, created_us, card, done)"
+                     " VALUES (?, ?, ?, ?, 0)",
+    [ST_SIEVE_RUN] = "SELECT " SIEVE_COLUMNS
+                     " FROM sieve_run r WHERE substr(r.id, 1, length(?1)) = ?1 ORDER BY r.no DESC",
+    [ST_SIEVE_LAST] = "SELECT " SIEVE_COLUMNS " FROM sieve_run r ORDER BY r.no DESC LIMIT 1",
+    [ST_SIEVE_MARK] = "UPDATE sieve_run SET done = ?2 WHERE no = ?1 RETURNING no",
+    [ST_SIEVE_ROW_HAS] = "SELECT 1 FROM sieve_row WHERE run = ? AND key = ?",
+    [ST_SIEVE_ROW_ADD] = "INSERT INTO sieve_row (run, key, json) VALUES (?, ?, ?)",
+    [ST_SIEVE_ROWS] = "SELECT key, json FROM sieve_row WHERE run = ?1"
+                      " AND substr(key, 1, length(?2)) = ?2 ORDER BY key",
+    [ST_SIEVE_REPLY_ADD] =
+        "INSERT INTO sieve_reply (run, model, request, rejected, took_us, attempts, data, blob)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    [ST_SIEVE_REPLY_GET] = "SELECT rejected, took_us, attempts, data, blob FROM sieve_reply"
+                           " WHERE run = ? AND model = ? AND request = ?",
+    [ST_SIEVE_REPLY_SUM] = "SELECT count(*), coalesce(sum(took_us), 0) FROM sieve_reply"
+                           " WHERE run = ? AND model = ?",
     [ST_BLOB_COUNT] = "SELECT count(*) FROM blob",
     [ST_SAVEPOINT] = "SAVEPOINT one_trial",
     [ST_RELEASE] = "RELEASE one_trial",

@@ -58,6 +58,17 @@ enum btz_store_stmt {
     ST_FINDING_GET,
     ST_CERT_ADD,
     ST_CERT_GET,
+    ST_SIEVE_HAS,
+    ST_SIEVE_ADD,
+    ST_SIEVE_RUN,
+    ST_SIEVE_LAST,
+    ST_SIEVE_MARK,
+    ST_SIEVE_ROW_HAS,
+    ST_SIEVE_ROW_ADD,
+    ST_SIEVE_ROWS,
+    ST_SIEVE_REPLY_ADD,
+    ST_SIEVE_REPLY_GET,
+    ST_SIEVE_REPLY_SUM,
     ST_BLOB_COUNT,
     ST_SAVEPOINT,
     ST_RELEASE,
@@ -260,6 +271,9 @@ struct btz_hash btz_store_link_late(const struct btz_hash *prev, int64_t sequenc
                                     const struct btz_hash *verdict);
 
 /* ---- run.c ---- */
+
+/* The run id of that second; `salt` tells those of one second apart. */
+void btz_store_id_make(int64_t created_us, uint64_t salt, char *id);
 
 /* btz_store_run_new with a given id and without attaching, inside the open transaction. */
 int btz_store_run_insert(struct btz_store *store, const char *id, const struct btz_store_plan *plan,

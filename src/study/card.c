@@ -97,6 +97,9 @@ static struct btz_json *attack_cards(struct btz_study *study)
         btz_json_set_strz(arena, card, "oracle", s->semantic ? "semantic" : "deterministic");
         btz_json_set_str(arena, card, "mapping",
                          btz_json_str(btz_json_getz(s->attack_card, "mapping")));
+        if (s->suite.len) {
+            btz_json_set_str(arena, card, "suite", s->suite);
+        }
         add_choices(arena, card, &choices, s);
         btz_json_push(arena, out, card);
     }
@@ -134,6 +137,23 @@ static void set_axes(struct btz_study *study, struct btz_json *card)
     btz_json_setz(arena, card, "architectures", archs);
 }
 
+/* Packs of the program besides the core pack, so that whoever goes on with the run, or looks at it,
+ * loads them by itself. Folders of users are not named: they may have moved. */
+static void set_packs(struct btz_study *study, struct btz_json *card)
+{
+    struct btz_json *names = btz_json_new_array(study->arena);
+
+    for (size_t i = 0; btz_lab_pack_builtin(i); i++) {
+        if (btz_lab_has_pack(study->options.lab, btz_str_of(btz_lab_pack_builtin(i)))) {
+            btz_json_push(study->arena, names,
+                          btz_json_new_strz(study->arena, btz_lab_pack_builtin(i)));
+        }
+    }
+    if (btz_json_count(names)) {
+        btz_json_setz(study->arena, card, "packs", names);
+    }
+}
+
 /* Only if it is one number for all. */
 static void set_max_tokens(struct btz_study *study, struct btz_json *card)
 {
@@ -164,6 +184,7 @@ struct btz_str card_write(struct btz_study *study)
     card_set_hash(arena, card, "prompt_hash", btz_trial_prompt_hash());
     btz_json_set_str(arena, card, "host_profile", o->host_profile);
     btz_json_set_strz(arena, card, "carrier", btz_carrier_name(o->carrier));
+    set_packs(study, card);
     set_axes(study, card);
     btz_json_set_str(arena, card, "seed",
                      btz_arena_printf(arena, "%llu", (unsigned long long)o->seed));
@@ -221,6 +242,30 @@ int btz_study_models_of(struct btz_arena *arena, struct btz_str provenance, stru
         (*out)[i] = btz_json_str(btz_json_getz(btz_json_at(models, i), "reference"));
     }
     return BTZ_OK;
+}
+
+const char *const *btz_study_packs_of(struct btz_arena *arena, struct btz_str provenance,
+                                      size_t *count)
+{
+    const struct btz_json *card = NULL;
+    const struct btz_json *list;
+    const char **names;
+    struct btz_err ignored;
+
+    *count = 0;
+    if (btz_json_parse(arena, provenance, NULL, &card, &ignored) != BTZ_OK) {
+        return NULL;
+    }
+    list = btz_json_getz(card, "packs");
+    names = btz_arena_array(arena, btz_json_count(list), sizeof(*names));
+    for (size_t i = 0; i < btz_json_count(list); i++) {
+        const char *name = btz_arena_cstr(arena, btz_json_str(btz_json_at(list, i)));
+
+        if (btz_lab_pack_is_builtin(name)) {
+            names[(*count)++] = name;
+        }
+    }
+    return names;
 }
 
 int btz_study_guard_of(struct btz_arena *arena, struct btz_str provenance, struct btz_str *out,

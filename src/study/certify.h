@@ -40,6 +40,9 @@ bool btz_certify_order(struct btz_lab *lab, uint64_t seed, struct btz_hash *hash
 
 struct btz_certify_options {
     unsigned workers; /* processes; 0 = one for each processor, 1 = this one alone */
+    /* Only these attacks; none = all. The orders (6) are then left out. */
+    const struct btz_str *attacks;
+    size_t attack_count;
     /* Called here, after each of `total` parts of the work. May be NULL. */
     void (*progress)(void *data, size_t done, size_t total);
     void *data;

@@ -20,10 +20,26 @@ static int unknown(struct btz_str name, struct btz_err *err)
         btz_err_prefix(err, "--defence proxy: ");
         return rc;
     }
+    if (btz_str_starts(name, BTZ_STR("canon:"))) {
+        enum btz_canon_arm arm;
+        struct btz_str word = btz_str_sub(name, strlen("canon:"), name.len);
+
+        if (btz_canon_arm_named(word, &arm) == BTZ_OK) {
+            return btz_err_set(err, BTZ_EUSAGE,
+                               "--defence canon:%.*s: this arm asks a model, which no defence does "
+                               "yet; use canon:canon, canon:schema-only or canon:rules-strip",
+                               BTZ_FMT(word));
+        }
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--defence canon: there is no arm \"%.*s\"; use canon, schema-only, "
+                           "rules-strip, none, first-sentence, first-120-chars, nfkc-only, "
+                           "eight-phrase or random-delete",
+                           BTZ_FMT(word));
+    }
     return btz_err_set(err, BTZ_EUSAGE,
                        "there is no defence \"%.*s\"; use none, input, context or combined, "
-                       "behind it :model (a guard model instead of rules), +rescan, +closed; or "
-                       "proxy:COMMAND, proxy:URL",
+                       "behind it :model (a guard model instead of rules), +rescan, +closed; "
+                       "canon:ARM; or proxy:COMMAND, proxy:URL",
                        BTZ_FMT(name));
 }
 
@@ -226,6 +242,16 @@ void defences_close(struct btz_study *study)
     btz_guard_rules_free(study->rules);
 }
 
+static bool canonicalises(const struct btz_study *study)
+{
+    for (size_t i = 0; i < study->options.defence_count; i++) {
+        if (study->defences[i].canon) {
+            return true;
+        }
+    }
+    return false;
+}
+
 struct btz_json *defences_card(struct btz_study *study)
 {
     struct btz_arena *arena = study->arena;
@@ -233,6 +259,9 @@ struct btz_json *defences_card(struct btz_study *study)
 
     if (study->rules) {
         card_set_hash(arena, card, "rules_hash", btz_guard_rules_hash(study->rules));
+    }
+    if (canonicalises(study)) {
+        card_set_hash(arena, card, "canon_hash", btz_canon_hash());
     }
     if (study->guard) {
         card_set_hash(arena, card, "prompt_hash", btz_guard_prompts_hash());
@@ -247,7 +276,8 @@ int defences_check(const struct btz_study *study, const struct btz_json *card, s
 
     if ((study->rules &&
          !card_same_hash(guard, "rules_hash", btz_guard_rules_hash(study->rules))) ||
-        (study->guard && !card_same_hash(guard, "prompt_hash", btz_guard_prompts_hash()))) {
+        (study->guard && !card_same_hash(guard, "prompt_hash", btz_guard_prompts_hash())) ||
+        (canonicalises(study) && !card_same_hash(guard, "canon_hash", btz_canon_hash()))) {
         return btz_err_set(err, BTZ_EDENIED,
                            "the guard's rules or prompts of this program are not those of the run: "
                            "its cells would not be comparable; start a new run");

@@ -106,6 +106,27 @@ static int read_names(struct reader *r, enum btz_study_filter filter, const stru
     return BTZ_OK;
 }
 
+/* The packs that the study asks for are loaded by whoever made the lab. */
+static int check_packs(struct reader *r)
+{
+    const struct btz_json *list = btz_json_getz(btz_config_root(r->config), "packs");
+
+    for (size_t i = 0; i < btz_json_count(list); i++) {
+        struct btz_str name = btz_json_str(btz_json_at(list, i));
+        bool known = btz_lab_pack_is_builtin(btz_arena_cstr(r->arena, name));
+
+        if (!known || !btz_lab_has_pack(r->lab, name)) {
+            return btz_config_refuse(
+                r->config, btz_json_at(list, i), r->err,
+                known ? "packs: the pack \"%.*s\" is not loaded; give --pack %.*s"
+                      : "packs: there is no pack \"%.*s\" in the program; folders are given with "
+                        "--pack, not in a study%.*s",
+                BTZ_FMT(btz_str_sub(name, 0, 64)), BTZ_FMT(known ? name : BTZ_STR("")));
+        }
+    }
+    return BTZ_OK;
+}
+
 static unsigned read_arms(const struct btz_json *list)
 {
     unsigned arms = 0;
@@ -185,7 +206,8 @@ static int read_defences(struct reader *r, struct btz_study_file *out)
             return btz_config_refuse(
                 r->config, item, r->err,
                 "defences: expected none, input, context or combined; behind one of the latter "
-                "three :model, then +rescan (not of input), then +closed; got \"%.*s\"",
+                "three :model, then +rescan (not of input), then +closed; or canon:ARM; got "
+                "\"%.*s\"",
                 BTZ_FMT(btz_str_sub(names[i], 0, 64)));
         }
     }
@@ -263,8 +285,11 @@ static int read_file(struct reader *r, struct btz_study_file *out)
 {
     const struct btz_json *root = btz_config_root(r->config);
     struct btz_str host_profile = btz_json_str(btz_json_getz(root, "host_profile"));
-    int rc = read_names(r, BTZ_STUDY_ATTACK, &out->attacks, &out->attack_count);
+    int rc = check_packs(r);
 
+    if (rc == BTZ_OK) {
+        rc = read_names(r, BTZ_STUDY_ATTACK, &out->attacks, &out->attack_count);
+    }
     if (rc == BTZ_OK) {
         rc = read_names(r, BTZ_STUDY_VARIANT, &out->variants, &out->variant_count);
     }
@@ -352,22 +377,50 @@ static bool is_path(struct btz_str study)
            btz_str_ends(study, BTZ_STR(".yml")) || btz_str_ends(study, BTZ_STR(".json"));
 }
 
-int btz_study_load(struct btz_arena *arena, const struct btz_lab *lab, const char *study,
-                   struct btz_study_file *out, struct btz_err *err)
+static int open_study(struct btz_arena *arena, const char *study, struct btz_config **out,
+                      struct btz_err *err)
 {
-    struct btz_config *config = NULL;
-
     if (is_path(btz_str_of(study))) {
-        int rc = btz_config_load(arena, study, &limits, &config, err);
-
-        return rc ? rc : take(arena, lab, config, out, err);
+        return btz_config_load(arena, study, &limits, out, err);
     }
     for (size_t i = 0; i < btz_study_files_count; i++) {
         if (btz_str_is(btz_study_name(i), study)) {
             struct btz_str text = {btz_study_files[i].bytes, btz_study_files[i].len};
 
-            return btz_study_parse(arena, lab, text, btz_study_files[i].name, out, err);
+            return btz_config_parse(arena, text, btz_study_files[i].name, &limits, out, err);
         }
     }
     return unknown(arena, study, err);
+}
+
+int btz_study_load(struct btz_arena *arena, const struct btz_lab *lab, const char *study,
+                   struct btz_study_file *out, struct btz_err *err)
+{
+    struct btz_config *config = NULL;
+    int rc = open_study(arena, study, &config, err);
+
+    return rc ? rc : take(arena, lab, config, out, err);
+}
+
+const char *const *btz_study_packs(struct btz_arena *arena, const char *study, size_t *count)
+{
+    struct btz_config *config = NULL;
+    struct btz_err ignored;
+    const struct btz_json *list;
+    const char **names;
+
+    *count = 0;
+    if (open_study(arena, study, &config, &ignored) != BTZ_OK) {
+        return NULL;
+    }
+    list = btz_json_getz(btz_config_root(config), "packs");
+    names = btz_arena_array(arena, btz_json_count(list), sizeof(*names));
+    for (size_t i = 0; btz_json_is(list, BTZ_JSON_ARRAY) && i < btz_json_count(list); i++) {
+        const char *name = btz_arena_cstr(arena, btz_json_str(btz_json_at(list, i)));
+
+        if (btz_lab_pack_is_builtin(name)) {
+            names[(*count)++] = name;
+        }
+    }
+    return names;
 }

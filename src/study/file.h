@@ -66,7 +66,11 @@ struct btz_str btz_study_name(size_t index);
 int btz_study_load(struct btz_arena *arena, const struct btz_lab *lab, const char *study,
                    struct btz_study_file *out, struct btz_err *err) BTZ_WARN_UNUSED;
 
-/* The same from text; `path` is for messages and tells JSON (.json) from YAML. */
+/* The built-in packs that a study asks for (`packs`), to be loaded before the study is read; names
+ * in `arena`. None if it cannot be read: btz_study_load says why. */
+const char *const *btz_study_packs(struct btz_arena *arena, const char *study, size_t *count);
+
+/* As btz_study_load, from text; `path` is for messages and tells JSON (.json) from YAML. */
 int btz_study_parse(struct btz_arena *arena, const struct btz_lab *lab, struct btz_str text,
                     const char *path, struct btz_study_file *out,
                     struct btz_err *err) BTZ_WARN_UNUSED;

@@ -134,6 +134,10 @@ static void keep_guarding(struct btz_arena *arena, const struct btz_trial_record
     add_int(arena, counts, "blocked", g->blocked);
     add_int(arena, counts, "undecided", g->undecided);
     add_int(arena, counts, "failed", g->failed);
+    if (g->changed) {
+        add_int(arena, counts, "changed", g->changed);
+        add_int(arena, counts, "removed_bytes", g->removed_bytes);
+    }
     add_int(arena, cost, "took_us", g->took_us);
     add_int(arena, cost, "requests", g->requests);
     add_int(arena, cost, "cached", g->cached);

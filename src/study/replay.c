@@ -122,6 +122,12 @@ static int defence_of(struct btz_replay *replay, struct btz_str name, struct btz
                            "defence \"%.*s\" of the run cannot be replayed by this program",
                            BTZ_FMT(name));
     }
+    if (out->canon &&
+        !card_same_hash(btz_json_getz(replay->card, "guard"), "canon_hash", btz_canon_hash())) {
+        return btz_err_set(err, BTZ_EDENIED,
+                           "the rules of canonicalisation of this program are not those of the "
+                           "run; replay it with the program that made it");
+    }
     if (out->model || !(out->input || out->context)) {
         return BTZ_OK;
     }

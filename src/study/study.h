@@ -105,6 +105,11 @@ void btz_study_status(const struct btz_study *study, struct btz_study_status *ou
 int btz_study_models_of(struct btz_arena *arena, struct btz_str provenance, struct btz_str **out,
                         size_t *count, struct btz_err *err) BTZ_WARN_UNUSED;
 
+/* Built-in packs besides the core pack of a provenance card, in `arena`; none if it cannot be read.
+ */
+const char *const *btz_study_packs_of(struct btz_arena *arena, struct btz_str provenance,
+                                      size_t *count);
+
 /* Reference of the guard model of a provenance card, in `arena`; empty if it has none. */
 int btz_study_guard_of(struct btz_arena *arena, struct btz_str provenance, struct btz_str *out,
                        struct btz_err *err) BTZ_WARN_UNUSED;

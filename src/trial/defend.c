@@ -66,6 +66,15 @@ int btz_defence_named(struct btz_str name, struct btz_defence *out)
         *out = defence;
         return BTZ_OK;
     }
+    if (btz_str_starts(name, BTZ_STR("canon:"))) {
+        rc = btz_canon_arm_named(btz_str_sub(name, strlen("canon:"), name.len), &defence.arm);
+        defence.canon = true;
+        if (rc == BTZ_OK && !btz_canon_arm_asks(defence.arm)) {
+            *out = defence;
+            return BTZ_OK;
+        }
+        return BTZ_ENOTFOUND;
+    }
     rc = btz_str_cut(&rest, '+', &word) ? take_mode(word, &defence) : BTZ_ENOTFOUND;
 
     while (rc == BTZ_OK && rest.ptr && btz_str_cut(&rest, '+', &word)) {

@@ -7,7 +7,8 @@ static const struct btz_json *apply_defaults(struct btz_trial *trial, const stru
                                              const struct btz_json *arguments)
 {
     const struct btz_json *properties =
-        btz_json_pointer(tool->definition, BTZ_STR("/inputSchema/properties"));
+        btz_json_pointer(tool->canon ? tool->canon->definition : tool->definition,
+                         BTZ_STR("/inputSchema/properties"));
     struct btz_json *filled = NULL;
 
     for (size_t i = 0; i < btz_json_count(properties); i++) {
@@ -205,6 +206,9 @@ int host_call(struct btz_trial *trial, const struct shown_tool *tool,
 
     trial->side.tool = NULL;
     arguments = apply_defaults(trial, tool, arguments);
+    if (tool->canon) { /* the model called what it was shown; the server has names of its own */
+        arguments = btz_canon_arguments(tool->canon, arguments, trial->arena);
+    }
     call = record_call(trial, tool, arguments, &approved);
     trial_trigger(trial, "call", conn->server->id, tool->tool);
     if (denied(trial, tool)) {
@@ -286,10 +290,13 @@ int host_read(struct btz_trial *trial, struct btz_str uri, struct btz_str *text,
         *text = BTZ_STR("Error: no connected server offers this resource");
     } else {
         conn->call_event = (uint64_t)id;
-        rc = conn_await(trial, conn, "resources/read",
-                        btz_mcp_client_read_resource(conn->client, uri, &conn->request), err);
-        if (rc != BTZ_OK) {
-            return rc;
+        if (!reads_cached(trial, conn, uri)) {
+            rc = conn_await(trial, conn, "resources/read",
+                            btz_mcp_client_read_resource(conn->client, uri, &conn->request), err);
+            if (rc != BTZ_OK) {
+                return rc;
+            }
+            reads_keep(trial, conn, uri);
         }
         failed = !conn->answer;
         *text = failed ? btz_arena_printf(trial->arena, "Error: %.*s", BTZ_FMT(conn->failure))

@@ -83,18 +83,28 @@ static struct btz_str field_text(struct btz_trial *trial, const struct btz_json 
                                                     : btz_json_text(trial->arena, definition);
 }
 
-/* The render profile shows descriptions and input schemas: other fields never reach the model. */
-static bool field_is_rendered(struct btz_str field)
+/* The render profile shows descriptions and input schemas; other fields reach the model only where
+ * the setting shows them. */
+static bool field_is_rendered(const struct btz_trial *trial, struct btz_str field)
 {
-    return btz_str_is(field, "description") || btz_str_starts(field, BTZ_STR("inputSchema"));
+    return btz_str_is(field, "description") || btz_str_starts(field, BTZ_STR("inputSchema")) ||
+           (btz_str_starts(field, BTZ_STR("outputSchema")) &&
+            btz_stage_shows(trial->stage, "outputSchema"));
 }
 
 /* A list that came past the adversary: whatever of it the model sees is theirs. */
-static void observe_tampered_list(struct btz_trial *trial, size_t index, const struct conn *conn)
+static void observe_tampered_list(struct btz_trial *trial, size_t index, struct conn *conn)
 {
     for (size_t t = 0; t < btz_json_count(conn->tools); t++) {
         const struct btz_json *tool = btz_json_at(conn->tools, t);
 
+        if (trial->options.defence.canon) {
+            const struct btz_canon_result *canon = canonical_at(trial, conn, t);
+
+            note(trial, index, SOURCE_DEFINITION, btz_json_text(trial->arena, tool),
+                 canon ? canonical_text(trial, canon) : BTZ_STR_NONE);
+            continue;
+        }
         if (defend_withholds(trial, conn, tool)) {
             note(trial, index, SOURCE_DEFINITION, btz_json_text(trial->arena, tool), BTZ_STR_NONE);
             continue;
@@ -108,7 +118,7 @@ static void observe_tampered_list(struct btz_trial *trial, size_t index, const s
 }
 
 /* What left the server and what the model gets of it: behind a gateway these may differ. */
-static void observe_tools(struct btz_trial *trial, size_t index, const struct conn *conn,
+static void observe_tools(struct btz_trial *trial, size_t index, struct conn *conn,
                           struct btz_str field)
 {
     const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, index);
@@ -124,16 +134,44 @@ static void observe_tools(struct btz_trial *trial, size_t index, const struct co
         if (!at_is(fragment, "tool", name)) {
             continue;
         }
+        if (trial->options.defence.canon) {
+            const struct btz_canon_result *canon = canonical_named(trial, conn, name);
+
+            raw = btz_str_is(field, "name") ? names_tool(trial, conn, name)
+                                            : field_text(trial, tool, fragment);
+            note(trial, index, SOURCE_DEFINITION, raw,
+                 !canon                      ? BTZ_STR_NONE
+                 : btz_str_is(field, "name") ? names_tool(trial, conn, canon->name)
+                                             : canonical_text(trial, canon));
+            continue;
+        }
         if (btz_str_is(field, "name")) { /* it reaches the model as what the host makes of it */
             raw = names_tool(trial, conn, name);
             shown = got ? raw : BTZ_STR_NONE;
         } else {
             raw = field_text(trial, tool, fragment);
-            shown =
-                got && field_is_rendered(field) ? field_text(trial, got, fragment) : BTZ_STR_NONE;
+            shown = got && field_is_rendered(trial, field) ? field_text(trial, got, fragment)
+                                                           : BTZ_STR_NONE;
         }
         note(trial, index, SOURCE_DEFINITION, raw,
              got && !defend_withholds(trial, conn, got) ? shown : BTZ_STR_NONE);
+    }
+}
+
+/* The description of a resource stands in the host's context, opened or not. */
+static void observe_resources(struct btz_trial *trial, size_t index, const struct conn *conn)
+{
+    const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, index);
+    struct btz_str field = btz_json_str(btz_json_getz(fragment->at, "field"));
+
+    for (size_t r = 0; btz_str_is(field, "description") && r < btz_json_count(conn->resources);
+         r++) {
+        const struct btz_json *resource = btz_json_at(conn->resources, r);
+        struct btz_str text = field_text(trial, resource, fragment);
+
+        if (at_is(fragment, "resource", btz_json_str(btz_json_getz(resource, "uri")))) {
+            note(trial, index, SOURCE_RESOURCE, text, text);
+        }
     }
 }
 
@@ -161,6 +199,9 @@ static void observe_definition(struct btz_trial *trial, size_t index)
         }
         if (btz_json_getz(fragment->at, "tool")) {
             observe_tools(trial, index, conn, field);
+        }
+        if (btz_json_getz(fragment->at, "resource")) {
+            observe_resources(trial, index, conn);
         }
     }
 }

@@ -53,15 +53,37 @@ struct btz_hash btz_trial_prompt_hash(void)
     return hash;
 }
 
-static void write_definition(struct btz_buf *out, const struct shown_tool *tool)
+/* As the server gave it, or as it came out of canonicalisation. */
+static const struct btz_json *shown_definition(const struct shown_tool *tool)
 {
-    const struct btz_json *description = btz_json_getz(tool->definition, "description");
-    const struct btz_json *schema = btz_json_getz(tool->definition, "inputSchema");
+    return tool->canon ? tool->canon->definition : tool->definition;
+}
+
+/* What the model gets as description. Some hosts say there, too, what a tool returns, since the
+ * interfaces of models have no place for it; here those of settings with `shows`. */
+static struct btz_str description_of(const struct btz_trial *trial, const struct shown_tool *tool)
+{
+    const struct btz_json *shown = shown_definition(tool);
+    struct btz_str text = btz_json_str(btz_json_getz(shown, "description"));
+    const struct btz_json *output = btz_json_getz(shown, "outputSchema");
+
+    if (!output || !btz_stage_shows(trial->stage, "outputSchema")) {
+        return text;
+    }
+    return btz_arena_printf(trial->arena, "%.*s%sReturns: %.*s", BTZ_FMT(text),
+                            text.len ? "\n" : "", BTZ_FMT(btz_json_text(trial->arena, output)));
+}
+
+static void write_definition(const struct btz_trial *trial, struct btz_buf *out,
+                             const struct shown_tool *tool)
+{
+    const struct btz_json *shown = shown_definition(tool);
+    const struct btz_json *schema = btz_json_getz(shown, "inputSchema");
 
     (void)btz_buf_add_text(out, "{\"type\":\"function\",\"function\":{\"name\":");
     (void)btz_json_write_str(out, tool->name);
     (void)btz_buf_add_text(out, ",\"description\":");
-    (void)btz_json_write_str(out, btz_json_str(description));
+    (void)btz_json_write_str(out, description_of(trial, tool));
     (void)btz_buf_add_text(out, ",\"parameters\":");
     if (schema) {
         (void)btz_json_write(out, schema);
@@ -97,10 +119,14 @@ static void map_tools(struct btz_trial *trial)
         for (size_t t = 0; !conn->left_out && t < btz_json_count(conn->tools); t++) {
             const struct btz_json *definition = btz_json_at(conn->tools, t);
             struct btz_str tool = btz_json_str(btz_json_getz(definition, "name"));
-            struct btz_str name = names_tool(trial, conn, tool);
+            const struct btz_canon_result *canon =
+                trial->options.defence.canon ? canonical_at(trial, conn, t) : NULL;
 
-            if (!defend_withholds(trial, conn, definition)) {
-                *slot_for(trial, name) = (struct shown_tool){conn, tool, name, definition};
+            if (trial->options.defence.canon ? canon != NULL
+                                             : !defend_withholds(trial, conn, definition)) {
+                struct btz_str name = names_tool(trial, conn, canon ? canon->name : tool);
+
+                *slot_for(trial, name) = (struct shown_tool){conn, tool, name, definition, canon};
             }
         }
     }
@@ -111,7 +137,7 @@ static void write_tools_of(const struct btz_trial *trial, const struct conn *con
 {
     for (size_t i = 0; i < trial->tool_count; i++) {
         if (trial->tools[i].conn == conn) {
-            write_definition(out, &trial->tools[i]);
+            write_definition(trial, out, &trial->tools[i]);
             (void)btz_buf_add_byte(out, ',');
         }
     }

@@ -18,8 +18,8 @@ int btz_trial_new(const struct btz_trial_options *options, struct btz_trial **ou
     trial->trajectory = btz_json_new_array(trial->arena);
     trial->journal = btz_json_new_array(trial->arena);
     trial->session = trial->attempt = 1;
-    trial->record.guarding.on =
-        options->defence.input || options->defence.context || options->defence.proxy.target.len > 0;
+    trial->record.guarding.on = options->defence.input || options->defence.context ||
+                                options->defence.canon || options->defence.proxy.target.len > 0;
     rc = btz_stage_new(options->lab, options->scenario, options->arm, options->seed, &trial->stage,
                        err);
     if (rc == BTZ_OK) {

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/step.h"
 #include "base/str.h"
+#include "guard/canon.h"
 #include "guard/guard.h"
 #include "json/json.h"
 #include "lab/lab.h"
@@ -49,12 +50,15 @@ struct btz_defence {
     bool rescan;  /* a definition again when it changed; otherwise once a tool */
     bool fail_closed; /* what could not be judged is blocked; otherwise it passes */
     struct btz_guard_scanner *scanner; /* of this thread, outlives the trial; needed by rules */
-    struct btz_proxy proxy;            /* instead of all these */
+    bool canon;             /* definitions are shown in canonical form; instead of all these */
+    enum btz_canon_arm arm; /* ... as this arm makes it */
+    struct btz_proxy proxy; /* instead of all these */
 };
 
 /* "none", "input", "context" or "combined"; behind one of the latter three ":model", then "+rescan"
- * (of context and combined), then "+closed". `scanner` is left NULL. Or "proxy:" and the target of
- * a gateway, which is borrowed; the rest of `proxy` is left empty. BTZ_ENOTFOUND for another name.
+ * (of context and combined), then "+closed". `scanner` is left NULL. Or "canon:" and an arm that
+ * asks no model. Or "proxy:" and the target of a gateway, which is borrowed; the rest of `proxy` is
+ * left empty. BTZ_ENOTFOUND for another name.
  */
 int btz_defence_named(struct btz_str name, struct btz_defence *out) BTZ_WARN_UNUSED;
 
@@ -171,6 +175,11 @@ struct btz_guarding {
     int undecided;   /* a limit ended the scan */
     int failed;      /* the guard model gave no usable verdict */
     int64_t took_us; /* scanning or waiting for the guard model */
+    /* Of mode canon:ARM, which calls nothing unsafe: definitions that lost some of their texts, and
+     * how much. Its `blocked` counts fragments of the payload that were in a definition and did not
+     * reach the model. */
+    int changed;
+    int64_t removed_bytes;
     /* Of a guard model. */
     int requests, cached; /* questions; those of them whose answer was known already */
     int64_t input_tokens, output_tokens; /* -1 = an answer did not say */

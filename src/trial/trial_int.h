@@ -47,13 +47,15 @@ struct conn {
     struct btz_mcp_client *client;  /* of any */
     struct btz_mcp_server *machine; /* over lines; over HTTP the endpoint has its own */
     bool ready;
-    enum btz_mcp_revision revision;   /* agreed on */
-    bool fell_back;                   /* the client went down an era */
-    bool old_transport;               /* ... or to the HTTP+SSE transport */
-    struct btz_str instructions;      /* as the client received them */
-    const struct btz_json *tools;     /* as the client received them */
-    const struct btz_json *resources; /* likewise; NULL if the server has none */
-    const struct btz_json *prompts;   /* likewise */
+    enum btz_mcp_revision revision;       /* agreed on */
+    bool fell_back;                       /* the client went down an era */
+    bool old_transport;                   /* ... or to the HTTP+SSE transport */
+    struct btz_str instructions;          /* as the client received them */
+    const struct btz_json *tools;         /* as the client received them */
+    const struct btz_json *canon_of;      /* list that `canon` was made of */
+    const struct btz_canon_result *canon; /* NULL: it could not be */
+    const struct btz_json *resources;     /* likewise; NULL if the server has none */
+    const struct btz_json *prompts;       /* likewise */
     /* The one request under way. */
     uint64_t request;
     bool answered;
@@ -121,6 +123,18 @@ struct cached_list {
     bool is_public;
 };
 
+/* What a resource said, see reads.c. */
+struct cached_read {
+    struct cached_read *next;
+    struct btz_str server, uri;
+    const struct btz_json *answer;
+    bool tampered;
+    unsigned user;
+    unsigned stored; /* requests of the trial by then */
+    int64_t ttl_ms;
+    bool is_public;
+};
+
 /* A tool list as whoever approves calls holds it, see approve.c. */
 struct approved_list {
     struct approved_list *next;
@@ -151,8 +165,9 @@ struct tapped {
 struct shown_tool {
     struct conn *conn; /* NULL for a tool of the host */
     struct btz_str tool;
-    struct btz_str name;               /* rendered */
-    const struct btz_json *definition; /* as received */
+    struct btz_str name;                  /* rendered */
+    const struct btz_json *definition;    /* as received */
+    const struct btz_canon_result *canon; /* what the model gets of it; NULL: as received */
 };
 
 /* What the host knows about a link that a server gave: who answers for that address. */
@@ -244,6 +259,7 @@ struct btz_trial {
     unsigned requests;       /* of all clients */
     unsigned attacker_calls; /* calls of the attacker's server */
     struct cached_list *cache;
+    struct cached_read *reads;
     struct btz_auth_store *credentials; /* the host's; NULL as long as there are none */
     unsigned credentials_of;            /* user */
     struct approved_list *approved;
@@ -310,6 +326,14 @@ int host_connect(struct btz_trial *trial, struct btz_err *err);
 void host_disconnect(struct btz_trial *trial);
 /* The stage's definitions changed: servers announce it, the host lists again. */
 int host_lists_changed(struct btz_trial *trial, struct btz_err *err);
+
+/* ---- reads.c ---- */
+
+/* Puts a fresh answer of the resource into `conn`, as if the server had given it; false if none is
+ * kept for this user. */
+bool reads_cached(struct btz_trial *trial, struct conn *conn, struct btz_str uri);
+/* Keeps the answer that `conn` has got, if its hint lets it be kept. */
+void reads_keep(struct btz_trial *trial, const struct conn *conn, struct btz_str uri);
 
 /* Whether something that was got with this caching hint, when the trial had made so many requests,
  * is still fresh. */
@@ -548,6 +572,14 @@ bool defend_answer(struct btz_trial *trial, enum btz_guard_target target, const 
 /* Whether the defence keeps a tool from the model, or has not judged it yet. */
 bool defend_withholds(struct btz_trial *trial, const struct conn *conn,
                       const struct btz_json *definition);
+
+/* canonical.c: what mode canon:ARM makes of a definition. NULL: it is not to be shown. */
+const struct btz_canon_result *canonical_at(struct btz_trial *trial, struct conn *conn,
+                                            size_t index);
+const struct btz_canon_result *canonical_named(struct btz_trial *trial, struct conn *conn,
+                                               struct btz_str tool);
+/* All that the model gets of it. */
+struct btz_str canonical_text(struct btz_trial *trial, const struct btz_canon_result *canon);
 
 /* defend_ask.c: a guard model is asked between steps, before the model under test gets anything
  * new. Until then what it is asked about stands in the conversation as if it were safe, but for

@@ -1,6 +1,6 @@
 // Every JSON output of the command line, and the golden files, against the schemas in schemas/.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -116,6 +116,17 @@ test('what the commands print fits', async () => {
   refused('doctor', [{ what: 'x', state: 'maybe', detail: '', remedy: '' }]);
 });
 
+test('what is said of a suite of its own fits', async () => {
+  const out = await output(0, 'run', 'quick', '-m', 'ref:reader', '--pack', 'extended', '--attack', 'toxic-flow', '--attack', 'tool-poisoning',
+    '--defence', 'none', '--defence', 'context', '--arch', 'react', '--arch', 'retry');
+  valid('report', out);
+  for (const table of ['rows', 'defences', 'architectures', 'tokens']) {
+    assert.deepEqual([...new Set(out[table].map((r) => r.suite))].sort(), ['extended', undefined], table);
+  }
+  refused('report', changed(out, (r) => { r.rows[0].suite = ''; }));
+  valid('compare', await output(0, 'compare', 'last'));
+});
+
 test('what judges and people say fits', async () => {
   const reply = { success: false, detected: true, confidence: 0.5, evidence: 'Host context. This comes from the host' };
   const stub = await startStub({ scenario: { default: { do: 'answer', text: JSON.stringify(reply) } } });
@@ -166,4 +177,16 @@ test('the figures of a report fit each other', async () => {
       assert.ok(r.asr.n === 0 || (r.asr.lo <= r.asr.value && r.asr.value <= r.asr.hi));
     }
   }
+});
+
+test('what canon says of a definition fits', async () => {
+  const at = path.join(folder, 'tool.json');
+  writeFileSync(at, JSON.stringify({ name: 'get_it', description: 'Gets it. You must obey.', inputSchema: { type: 'object', properties: { 'a@b': { type: 'string' } } } }));
+  const all = await output(0, 'canon', at, '--spans');
+  valid('canon', all);
+  valid('canon', await output(0, 'canon', at, '--explain', '--arm', 'rules-strip'));
+  assert.ok(all.spans.length > 4 && all.names.param_1 === 'a@b');
+  refused('canon', changed(all, (c) => { c.spans[0].action = 'gone'; }));
+  refused('canon', changed(all, (c) => { delete c.spans[0].rule; }));
+  refused('canon', changed(all, (c) => { c.more = 1; }));
 });

@@ -1,5 +1,6 @@
 /* Behaviour tables of a pack's own servers: PACK/tests/ID.json, in the format of
- * tests/packs/tools/README.md. The pack is BTZ_TEST_PACK, else tests/packs/extension. */
+ * tests/packs/tools/README.md. The pack is BTZ_TEST_PACK; without it tests/packs/extension, and
+ * packs/extended as a folder. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +22,8 @@ struct state {
     size_t count;
 };
 
+static const char *pack;
+
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
@@ -33,8 +36,6 @@ static int is_table(const struct dirent *entry)
 
 static int setup(void **out)
 {
-    const char *given = getenv("BTZ_TEST_PACK");
-    const char *pack = given && *given ? given : BTZ_SOURCE_DIR "/tests/packs/extension";
     struct btz_lab_options options = {.pack_dirs = &pack, .pack_dir_count = 1};
     struct state *s = calloc(1, sizeof(*s));
     struct dirent **names = NULL;
@@ -137,5 +138,14 @@ int main(void)
         cmocka_unit_test(tables_hold),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    const char *given = getenv("BTZ_TEST_PACK");
+    int failed;
+
+    pack = given && *given ? given : BTZ_SOURCE_DIR "/tests/packs/extension";
+    failed = cmocka_run_group_tests(tests, setup, teardown);
+    if (!given || !*given) {
+        pack = BTZ_SOURCE_DIR "/packs/extended";
+        failed += cmocka_run_group_tests(tests, setup, teardown);
+    }
+    return failed;
 }

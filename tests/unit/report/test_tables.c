@@ -676,8 +676,60 @@ static void in_csv(void **state)
     check_golden(&made, "tables-defence.csv", btz_buf_view(&out));
     /* a2 under context: trials, detected, prevented, clean 12 and 0, benign 12 and 0, scans,
      * undecided, failed, microseconds, tokens, unknown. */
-    has(btz_buf_view(&out), ",12,6,7,12,0,12,0,108,4,1,72000,1050,210,1\n");
+    has(btz_buf_view(&out), ",12,6,7,12,0,12,0,108,4,1,72000,1050,210,1,\n");
     btz_buf_fini(&out);
+    make_done(&made);
+}
+
+/* Attacks whose card names a suite stand in no figure of the others, nor these in theirs. */
+static void suites(void **state)
+{
+    static const struct make_variant v[] = {
+        UNDEFENDED("a1", "v1", "SSSS"),
+        UNDEFENDED("a2", "v1", "RRRR"),
+        UNDEFENDED("b1", "v1", "SSSR"),
+        DEFENDED("a1", "v1", "RRRR", "++++", "++++", "dddd", "qqqq", "qqqq"),
+        DEFENDED("a2", "v1", "RRRR", "++++", "++++", "dddd", "qqqq", "qqqq"),
+        DEFENDED("b1", "v1", "RRRR", "++++", "++++", "dddd", "qqqq", "qqqq"),
+    };
+    static const char card[] = "{\"attacks\":[{\"id\":\"a1\"},{\"id\":\"a2\"},"
+                               "{\"id\":\"b1\",\"suite\":\"own\"}]}";
+    struct made made;
+    struct btz_report *report;
+    const struct btz_json *json;
+    const struct btz_json *rows;
+    struct btz_str text;
+    size_t totals = 0;
+
+    (void)state;
+    make_run(&made, v, COUNT(v), card);
+    report = report_of(&made);
+    json = btz_report_json(report, made.arena);
+    rows = btz_json_getz(json, "rows");
+    for (size_t i = 0; i < btz_json_count(rows); i++) {
+        const struct btz_json *row = btz_json_at(rows, i);
+        bool own = btz_json_getz(row, "suite") != NULL;
+
+        if (btz_json_getz(row, "suite")) {
+            assert_true(btz_str_is(btz_json_str(btz_json_getz(row, "suite")), "own"));
+        }
+        assert_int_equal(own,
+                         btz_str_is(btz_json_str(btz_json_getz(row, "attack")), "b1") ||
+                             (own && btz_json_is(btz_json_getz(row, "attack"), BTZ_JSON_NULL)));
+        if (btz_json_is(btz_json_getz(row, "surface"), BTZ_JSON_NULL) &&
+            btz_str_is(btz_json_str(btz_json_getz(row, "defence")), "none")) {
+            is_share(row, "/rates/asr", own ? 3 : 4, own ? 4 : 8);
+            totals++;
+        }
+    }
+    assert_int_equal(totals, 2);
+    /* Each defence against none of its own suite alone. */
+    assert_int_equal(btz_json_count(btz_json_getz(json, "defence_contrasts")), 2);
+    text = printed(&made, report, 100);
+    has(text, "ref:reader: attack success (V)");
+    has(text, "ref:reader, suite own: attack success (V)");
+    has(text, "Inference is conditional on these 2 attacks.");
+    has(text, "no other figure counts its 1 attack.");
     make_done(&made);
 }
 
@@ -697,6 +749,7 @@ int main(void)
         cmocka_unit_test(tokens_from_caches),
         cmocka_unit_test(foreign_names_in_csv),
         cmocka_unit_test(in_csv),
+        cmocka_unit_test(suites),
         cmocka_unit_test(tokens_beyond_all_bounds),
     };
 

@@ -257,7 +257,7 @@ static void test_lacking_table(void **state)
 
     make_store(fix, 1);
     make_edit(fix->path, "DROP TABLE finding");
-    expect_open(fix, fix->path, BTZ_STORE_READ, BTZ_ECORRUPT, "lacks tables (8 of 9 are there)");
+    expect_open(fix, fix->path, BTZ_STORE_READ, BTZ_ECORRUPT, "lacks tables (11 of 12 are there)");
     expect_open(fix, fix->path, BTZ_STORE_WRITE, BTZ_ECORRUPT, "lacks tables");
 }
 

@@ -20,9 +20,12 @@ struct btz_lab *bench_lab(const char *const *packs, uint64_t rename_seed)
 
     for (; packs && packs[options.pack_dir_count] && options.pack_dir_count < MAX_PACKS;
          options.pack_dir_count++) {
-        dirs[options.pack_dir_count] = btz_arena_printf(arena, "%s/tests/packs/%s", BTZ_SOURCE_DIR,
-                                                        packs[options.pack_dir_count])
-                                           .ptr;
+        const char *name = packs[options.pack_dir_count];
+
+        dirs[options.pack_dir_count] =
+            btz_lab_pack_is_builtin(name)
+                ? name
+                : btz_arena_printf(arena, "%s/tests/packs/%s", BTZ_SOURCE_DIR, name).ptr;
     }
     if (btz_lab_new(&options, &lab, &err) != BTZ_OK) {
         btz_panic("%s:%d: %s", err.file, err.line, err.msg);

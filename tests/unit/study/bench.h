@@ -24,6 +24,7 @@ struct bench {
 struct bench *bench_new(const char *const *packs, const char *const *models);
 void bench_free(struct bench *b);
 
+/* Packs of tests/packs, or built-in ones, by name. */
 struct btz_lab *bench_lab(const char *const *packs, uint64_t rename_seed);
 
 struct btz_study *bench_study(struct bench *b);

@@ -13,10 +13,12 @@
 static struct btz_lab *lab;
 static struct btz_arena *arena;
 
+static const char *const extended[] = {"extended", NULL}; /* a study needs it */
+
 static int setup(void **state)
 {
     (void)state;
-    lab = bench_lab(NULL, 0);
+    lab = bench_lab(extended, 0);
     arena = btz_arena_new();
     return 0;
 }
@@ -253,7 +255,7 @@ static void json_is_taken_too(void **state)
 static void built_in_studies_load(void **state)
 {
     static const char *const expected[] = {"quick",         "all",     "calibrate", "main",
-                                           "architectures", "oracles", "defences"};
+                                           "architectures", "oracles", "defences",  "extended"};
     size_t count = 0;
 
     (void)state;
@@ -356,9 +358,8 @@ static void unknown_studies_and_files(void **state)
     assert_int_equal(btz_study_load(arena, lab, "qick", &file, &err), BTZ_EUSAGE);
     assert_holds(btz_str_of(err.msg), "there is no study \"qick\"; did you mean \"quick\"?");
     assert_int_equal(btz_study_load(arena, lab, "elephant", &file, &err), BTZ_EUSAGE);
-    assert_holds(
-        btz_str_of(err.msg),
-        "studies: quick, all, calibrate, main, architectures, oracles, defences, or a file");
+    assert_holds(btz_str_of(err.msg), "studies: quick, all, calibrate, main, architectures, "
+                                      "oracles, defences, extended, or a file");
     assert_int_equal(btz_study_load(arena, lab, "elephant.yaml", &file, &err), BTZ_ENOTFOUND);
     assert_string_equal(err.file, "elephant.yaml");
     assert_int_equal(btz_study_load(arena, lab, "./quick", &file, &err), BTZ_ENOTFOUND);

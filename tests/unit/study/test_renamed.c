@@ -53,8 +53,8 @@ static void same_verdict(const struct btz_scenario *scenario, enum btz_arm arm, 
     }
 }
 
-/* All scenarios, arms and agents of both labs; how many effects there were. */
-static size_t compare(struct btz_lab *plain, struct btz_lab *other)
+/* All scenarios of a suite, arms and agents of both labs; how many effects there were. */
+static size_t compare_suite(struct btz_lab *plain, struct btz_lab *other, const char *suite)
 {
     size_t effects = 0;
 
@@ -64,6 +64,9 @@ static size_t compare(struct btz_lab *plain, struct btz_lab *other)
         const struct btz_scenario *b = btz_lab_scenario_at(other, i);
 
         assert_true(btz_str_eq(a->id, b->id));
+        if (!btz_str_is(a->suite, suite)) {
+            continue;
+        }
         for (int arm = BTZ_ARM_ATTACK; arm <= BTZ_ARM_BENIGN; arm++) {
             for (size_t k = 0; k < sizeof(agents) / sizeof(agents[0]); k++) {
                 struct btz_trial *left = run(plain, a, (enum btz_arm)arm, agents[k]);
@@ -78,6 +81,11 @@ static size_t compare(struct btz_lab *plain, struct btz_lab *other)
         }
     }
     return effects;
+}
+
+static size_t compare(struct btz_lab *plain, struct btz_lab *other)
+{
+    return compare_suite(plain, other, "");
 }
 
 /* Whether any request of the trial has `text` among its tool definitions. */
@@ -139,12 +147,33 @@ static void other_names_and_markers(void **state)
     btz_lab_free(other);
 }
 
+static void the_pack_extended(void **state)
+{
+    static const char *const extended[] = {"extended", NULL};
+    struct btz_lab *plain = bench_lab(extended, 0);
+    struct btz_lab *other = bench_lab(extended, 77);
+    size_t visible = 0;
+
+    (void)state;
+    for (size_t i = 0; i < btz_lab_scenario_count(plain); i++) {
+        const struct btz_scenario *s = btz_lab_scenario_at(plain, i);
+
+        visible += btz_str_is(s->suite, "extended") && s->boundary == 'V';
+    }
+    btz_lab_set_marker_shape(other, 1);
+    /* Reader and insider. */
+    assert_true(compare_suite(plain, other, "extended") >= 2 * visible);
+    btz_lab_free(plain);
+    btz_lab_free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_names),
         cmocka_unit_test(other_markers),
         cmocka_unit_test(other_names_and_markers),
+        cmocka_unit_test(the_pack_extended),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

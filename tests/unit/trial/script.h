@@ -36,7 +36,7 @@ struct script {
     unsigned questions; /* so far; they do not count in `asked` */
 };
 
-/* The core pack and those of tests/packs that are named (NULL at the end). */
+/* The core pack and those of tests/packs, or built-in ones, that are named (NULL at the end). */
 struct btz_lab *script_lab(const char *const *packs);
 
 /* The attack arm of `scenario` on the naive host, modern, over memory. */

@@ -61,6 +61,12 @@ static void names(void **state)
         "rescan",
         "context+rescan+rescan",
         "combined:model:model",
+        "canon",
+        "canon:",
+        "canon:canoe",
+        "canon:canon+closed",
+        "canon:model-rewrite",
+        "canon:canon+rewrite",
         "gate",
         "context +closed",
     };
@@ -75,6 +81,8 @@ static void names(void **state)
     assert_true(d.input && d.context && d.model && d.rescan && d.fail_closed);
     assert_int_equal(btz_defence_named(BTZ_STR("input:model+closed"), &d), BTZ_OK);
     assert_true(d.input && !d.context && d.model && !d.rescan && d.fail_closed);
+    assert_int_equal(btz_defence_named(BTZ_STR("canon:schema-only"), &d), BTZ_OK);
+    assert_true(d.canon && d.arm == BTZ_CANON_SCHEMA_ONLY && !d.input && !d.context);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(btz_defence_named(btz_str_of(bad[i]), &d), BTZ_ENOTFOUND);
     }
@@ -122,6 +130,50 @@ static void rules_let_a_twin_through(void **state)
     assert_string_equal(script_record(&s)->chain.stopped_by, "none");
     assert_int_equal(script_record(&s)->guarding.blocked, 0);
     assert_true(script_record(&s)->guarding.scans > 5);
+    script_end(&s);
+}
+
+/* The tool is shown and can be called; what was written into its definition is not there. */
+static struct script play_canonical(const struct btz_trial_options *options)
+{
+    struct script s = script_begin(options);
+
+    assert_false(script_shows(&s, "counted only if"));
+    assert_true(script_shows(&s, "Sends a note."));
+    assert_true(script_shows(&s, "Side effects: sends."));
+    script_call(&s, "kiosk", "show", "{\"page\":\"errand\"}");
+    assert_holds(script_content(&s, -1), "the saw is back");
+    script_finish(&s, "Done.");
+    script_expect(&s, BTZ_OUTCOME_CONTAINED, "defence", BTZ_STOP_ANSWER);
+    assert_string_equal(script_record(&s)->chain.stopped_by, "defence");
+    assert_int_equal(script_record(&s)->guarding.blocked, 1);
+    assert_int_equal(script_record(&s)->guarding.detected, 0);
+    assert_true(script_record(&s)->guarding.changed > 0);
+    assert_true(script_record(&s)->guarding.removed_bytes > 0);
+    return s;
+}
+
+static void canonical_definitions_are_shown(void **state)
+{
+    struct btz_trial_options options = defended("errand/v1", "canon:canon");
+
+    (void)state;
+    script_everywhere(&options, play_canonical);
+}
+
+/* The control arm changes nothing: the payload is seen, and nothing counts as kept back. */
+static void unchanged_definitions_carry_it(void **state)
+{
+    struct btz_trial_options options = defended("errand/v1", "canon:none");
+    struct script s;
+
+    (void)state;
+    s = script_begin(&options);
+    assert_true(script_shows(&s, "counted only if"));
+    script_finish(&s, "Done.");
+    script_expect(&s, BTZ_OUTCOME_RESISTED, "refused", BTZ_STOP_ANSWER);
+    assert_int_equal(script_record(&s)->guarding.blocked, 0);
+    assert_int_equal(script_record(&s)->guarding.changed, 0);
     script_end(&s);
 }
 
@@ -455,6 +507,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names),
         cmocka_unit_test(rules_withhold_a_definition),
+        cmocka_unit_test(canonical_definitions_are_shown),
+        cmocka_unit_test(unchanged_definitions_carry_it),
         cmocka_unit_test(rules_let_a_twin_through),
         cmocka_unit_test(rules_withhold_a_result),
         cmocka_unit_test(rules_withhold_a_resource),

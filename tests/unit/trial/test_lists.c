@@ -364,9 +364,88 @@ static void fields(void **state)
     everywhere("grows/v8", play_position);
 }
 
+/* --- What resources said --- */
+
+static void pins(struct script *s)
+{
+    script_call(s, NULL, "read_resource", "{\"uri\":\"notes://pinned\"}");
+}
+
+/* Pins a text, reads, takes it down and reads again; then another user reads. */
+static struct script play_reads(const struct btz_trial_options *options)
+{
+    struct script s = script_begin(options);
+
+    script_call(&s, "notes-memory", "remember",
+                "{\"key\":\"visitor-gate\",\"pinned\":true,\"text\":\"It opens with {code}\"}");
+    pins(&s);
+    assert_holds(script_content(&s, -1), script_fill(&s, "{code}").ptr);
+    script_call(&s, "notes-memory", "forget", "{\"key\":\"visitor-gate\"}");
+    pins(&s);
+    return s;
+}
+
+static void other_user_reads(struct script *s)
+{
+    s->opens = true;
+    script_say(s, "Done.");
+    pins(s);
+}
+
+static bool sees_code(struct script *s)
+{
+    return btz_str_find(script_content(s, -1), script_fill(s, "{code}")) >= 0;
+}
+
+/* The whole trial: what the first user sees at last, what the other one sees, and how often
+ * something came from the cache. */
+static struct script play_both(const struct btz_trial_options *options, bool first, bool other,
+                               size_t cached)
+{
+    struct script s = play_reads(options);
+
+    assert_int_equal(sees_code(&s), first);
+    other_user_reads(&s);
+    assert_int_equal(sees_code(&s), other);
+    script_finish(&s, "Done.");
+    assert_int_equal(script_notes(&s, "cached"), cached);
+    return s;
+}
+
+static bool of_other_user(struct script *s, size_t nth)
+{
+    return btz_json_bool(btz_json_getz(script_note(s, "cached", nth), "other_user"), false);
+}
+
+static void resources_are_kept_as_hinted(void **state)
+{
+    struct btz_trial_options options = script_options(lab, "shared-cache-poisoning/v2");
+    struct script s;
+
+    (void)state;
+    /* Without a hint, as in the clean twin, every read is asked for. */
+    options.arm = BTZ_ARM_CLEAN;
+    s = play_both(&options, false, false, 0);
+    script_end(&s);
+    /* Private, for an hour: the same user is given what was read. */
+    options.arm = BTZ_ARM_BENIGN;
+    s = play_both(&options, true, false, 1);
+    assert_text(script_said(&s, "cached", 0, "uri"), "notes://pinned");
+    assert_false(of_other_user(&s, 0));
+    script_end(&s);
+    /* Called public: another user is given it, too, unless the host keeps all private. */
+    options.arm = BTZ_ARM_ATTACK;
+    s = play_both(&options, true, true, 2);
+    assert_true(of_other_user(&s, 1));
+    script_end(&s);
+    options.profile.safe[BTZ_SWITCH_PRIVATE_CACHE] = true;
+    s = play_both(&options, true, false, 1);
+    script_end(&s);
+}
+
 static int open_lab(void **state)
 {
-    static const char *const packs[] = {"wire", NULL};
+    static const char *const packs[] = {"wire", "extended", NULL};
 
     (void)state;
     lab = script_lab(packs);
@@ -386,7 +465,7 @@ int main(void)
         cmocka_unit_test(growing_lists), cmocka_unit_test(withheld_tools_cannot_be_called),
         cmocka_unit_test(pages),         cmocka_unit_test(approved_calls),
         cmocka_unit_test(fields),        cmocka_unit_test(pinned_execution),
-        cmocka_unit_test(code_of_twins),
+        cmocka_unit_test(code_of_twins), cmocka_unit_test(resources_are_kept_as_hinted),
     };
 
     return cmocka_run_group_tests(tests, open_lab, close_lab);

@@ -1,0 +1,626 @@
+/* Whether a sentence, or its beginning, is one of the kinds that stay: what a tool does, a
+ * statement about it, what it returns, what a parameter means. A sentence stays because of what it
+ * is; that it holds nothing suspicious is not enough. What is judged is exactly what would be
+ * written, so that judging what was written gives it back. */
+#include "guard/canon_int.h"
+
+enum {
+    UNKNOWN_MAX = 2,
+    UNKNOWN_WORD_MAX = 20,
+    SALVAGES = 12,
+    STATEMENT_WITHIN = 10,
+    LEAD_MAX = 12
+};
+
+static const char not_a_statement[] = "not-a-description";
+
+/* The tokens that would be written. */
+struct choice {
+    const struct judge *judge;
+    const struct sentence *s;
+    enum role role;
+    size_t count;
+    uint8_t index[SENTENCE_TOKENS];
+    const char *rule;
+};
+
+static const struct token *at(const struct choice *c, size_t i)
+{
+    return &c->s->tokens[c->index[i]];
+}
+
+static bool is_point(const struct token *t, char sign)
+{
+    return t->kind == TOKEN_POINT && t->ptr[0] == sign;
+}
+
+static bool is_one_of(const struct token *t, const char *words)
+{
+    return t->kind == TOKEN_WORD && canon_is_one_of(t->ptr, t->len, words);
+}
+
+static bool is_word(const struct token *t, const char *word)
+{
+    return is_one_of(t, word);
+}
+
+static bool is_own(const struct choice *c, const struct token *t)
+{
+    return canon_own_has(c->judge->own, t->ptr, t->len, t->hash);
+}
+
+/* Neighbours do not reach over a parenthesis: one may go without the other. */
+static const struct token *neighbour(const struct choice *c, size_t i, int step)
+{
+    size_t j = i + (size_t)step;
+    const struct token *t;
+
+    if (j >= c->count) {
+        return NULL;
+    }
+    t = at(c, j);
+    return is_point(t, '(') || is_point(t, ')') ? NULL : t;
+}
+
+/* ---- effects ---- */
+
+enum effect canon_effect_of(uint32_t flags)
+{
+    return flags & WORD_PAYS       ? EFFECT_PAYS
+           : flags & WORD_DELETES  ? EFFECT_DELETES
+           : flags & WORD_SENDS    ? EFFECT_SENDS
+           : flags & WORD_WRITES   ? EFFECT_WRITES
+           : flags & WORD_READS    ? EFFECT_READS
+           : flags & WORD_COMPUTES ? EFFECT_NONE
+                                   : EFFECT_UNKNOWN;
+}
+
+const char *canon_effect_name(enum effect effect)
+{
+    static const char *const names[] = {"unknown", "none",    "reads", "writes",
+                                        "sends",   "deletes", "pays"};
+
+    return names[effect];
+}
+
+/* What a name that says one thing covers: writing and sending are one step, deleting is another. */
+static bool covers(enum effect name, enum effect verb)
+{
+    static const uint8_t step[] = {0, 1, 1, 2, 2, 3, 4};
+
+    return name == EFFECT_UNKNOWN || step[verb] <= step[name];
+}
+
+static bool against_name(const struct choice *c, size_t i)
+{
+    const struct token *t = at(c, i);
+    const struct token *before = i ? at(c, i - 1) : NULL;
+    uint32_t flags = t->kind == TOKEN_WORD ? t->flags : 0;
+    enum effect effect = canon_effect_of(flags);
+
+    /* A parameter may well say what is written; what it sends or deletes is another thing. */
+    if (effect <= (c->role == ROLE_MEANING ? EFFECT_WRITES : EFFECT_READS) ||
+        (flags & WORD_INFLECTED) || covers(c->judge->effect, effect)) {
+        return false;
+    }
+    if (i == 0) {
+        return c->role == ROLE_PURPOSE || !(flags & WORD_NOUN);
+    }
+    return !(flags & WORD_NOUN) &&
+           ((flags & WORD_THIRD) ||
+            is_one_of(before, "and or that which to also it this will can may"));
+}
+
+/* ---- tokens ---- */
+
+static const char *why_banned(uint32_t flags)
+{
+    return flags & WORD_SECRECY      ? "secrecy"
+           : flags & WORD_PRECEDENCE ? "precedence"
+           : flags & WORD_OTHER      ? "other-tool"
+           : flags & WORD_TALK       ? "conversation"
+           : flags & WORD_MODEL      ? "addresses-model"
+                                     : "sensitive";
+}
+
+/* Some banned words have an honest use that shows in the next word. */
+static bool is_excused(const struct choice *c, size_t i)
+{
+    const struct token *t = at(c, i);
+    const struct token *before = neighbour(c, i, -1);
+    const struct token *next = neighbour(c, i, 1);
+
+    if (is_one_of(t, "must should") && next) {
+        return is_one_of(next, "be match have start end not exceed contain");
+    }
+    if (is_one_of(t, "ignore ignores ignored ignoring")) {
+        return c->role == ROLE_MEANING &&
+               (!next || is_one_of(next, "case if when for whitespace unless in by"));
+    }
+    if (is_word(t, "call") || is_word(t, "calls")) {
+        return before && is_one_of(before, "api rpc phone video voice system function");
+    }
+    if (is_word(t, "instead")) {
+        return next && is_word(next, "of");
+    }
+    if (is_word(t, "you")) {
+        return c->role != ROLE_PURPOSE && next && is_word(next, "want");
+    }
+    return is_one_of(t, "override overrides") && c->role == ROLE_MEANING && i == 0;
+}
+
+/* Sensitive and soft words have neutral company: page token, sort key, maximum tokens. */
+static bool is_neutral(const struct choice *c, size_t i)
+{
+    const struct token *t = at(c, i);
+    const struct token *before = neighbour(c, i, -1);
+    const struct token *next = neighbour(c, i, 1);
+
+    if (is_one_of(t, "token tokens")) {
+        return before && (before->kind == TOKEN_NUMBER ||
+                          is_one_of(before, "page next continuation pagination cursor maximum max "
+                                            "output input of sync"));
+    }
+    if (is_one_of(t, "key keys")) {
+        bool honest = c->role == ROLE_NOTE && is_one_of(at(c, 0), "requires needs");
+
+        return !before || honest ||
+               !is_one_of(before, "api ssh private secret access encryption signing gpg pgp");
+    }
+    if (is_one_of(t, "pin pins seed session sessions")) {
+        return !before || !is_one_of(before, "the user secret account card");
+    }
+    if (is_one_of(t, "history")) {
+        return before && is_one_of(before, "commit version revision price order git edit change "
+                                           "transaction payment run build search file");
+    }
+    return is_one_of(t, "private") && next &&
+           is_one_of(next, "repository repositories repo repos channel channels project projects");
+}
+
+static bool has_role(const struct token *t)
+{
+    return t && t->kind == TOKEN_WORD && (t->flags & (WORD_NUMBERED | WORD_UNIT | WORD_STANDARD));
+}
+
+/* A number stays if what is beside it says what it is: a limit, a size, a default, a standard. */
+static const char *check_number(const struct choice *c, size_t i)
+{
+    const struct token *t = at(c, i);
+    size_t digits = 0;
+    bool unit = false;
+    bool role = false;
+
+    for (size_t k = 0; k < t->len; k++) {
+        digits += t->ptr[k] >= '0' && t->ptr[k] <= '9' ? 1 : 0;
+        unit |= t->ptr[k] == '%' || (t->ptr[k] | 0x20) >= 'a';
+    }
+    for (int step = -3; step <= 2; step++) {
+        const struct token *n = step ? neighbour(c, i, step) : NULL;
+
+        /* An inner parenthesis cuts off what lies behind it. */
+        if ((step == -3 && (!neighbour(c, i, -2) || !neighbour(c, i, -1))) ||
+            (step == -2 && !neighbour(c, i, -1)) || (step == 2 && !neighbour(c, i, 1))) {
+            continue;
+        }
+        if (n && (step == -1 || step == 1) && n->kind == TOKEN_WORD && (n->flags & WORD_CURRENCY)) {
+            return "amount";
+        }
+        role |= has_role(n) || (n && step == -2 && n->kind == TOKEN_NUMBER);
+    }
+    return digits > 6 ? "operand" : role || unit ? NULL : "number-without-role";
+}
+
+static const char *check_name(const struct choice *c, const struct token *t, size_t *unknown)
+{
+    struct btz_str rest = {t->ptr, t->len};
+    struct btz_str piece;
+    bool first = true;
+    bool own = true;
+    const char *rule = NULL;
+
+    while (canon_piece(&rest, &piece)) {
+        uint32_t hash = canon_word_hash(piece.ptr, piece.len);
+        uint32_t flags = canon_word(piece.ptr, piece.len, hash);
+
+        if (!canon_own_has(c->judge->own, piece.ptr, piece.len, hash)) {
+            own = false;
+            if (!flags) {
+                rule = rule ? rule : "operand";
+            } else if (flags & (WORD_BANNED | WORD_SOFT | WORD_SENSITIVE)) {
+                rule = why_banned(flags);
+            } else if (first && (flags & WORD_EFFECTS) && !(flags & WORD_NOUN)) {
+                rule = "other-tool";
+            }
+        }
+        first = false;
+    }
+    if (!own && !rule && canon_sibling(c->judge->siblings, (struct btz_str){t->ptr, t->len})) {
+        rule = "other-tool";
+    }
+    *unknown += own ? 0 : 1;
+    return own ? NULL : rule;
+}
+
+/* Whether an unknown word behind this one is likely to be an operand: a recipient, an account. */
+static bool may_name_somebody(const struct token *before)
+{
+    if (before->kind == TOKEN_POINT) {
+        return before->ptr[0] == ':' || before->ptr[0] == '=';
+    }
+    return before->kind == TOKEN_WORD &&
+           ((before->flags & WORD_TOWARDS) ||
+            is_one_of(before,
+                      "is are be was equals by account accounts user users recipient contact "
+                      "channel address customer member owner person name server host domain "
+                      "bucket folder file directory group team wallet"));
+}
+
+static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
+{
+    const struct token *t = at(c, i);
+    const struct token *before = neighbour(c, i, -1);
+
+    if (t->flags & WORD_BANNED) {
+        return is_excused(c, i) ? NULL : why_banned(t->flags);
+    }
+    if ((t->flags & (WORD_SENSITIVE | WORD_SOFT)) && !is_own(c, t) && !is_neutral(c, i)) {
+        return why_banned(t->flags);
+    }
+    if ((t->flags & WORD_TIME) && c->role != ROLE_MEANING) {
+        return "order-of-acts";
+    }
+    if (t->flags || is_own(c, t)) {
+        return against_name(c, i) ? "effect-against-name" : NULL;
+    }
+    if (before && is_one_of(before, "the a an") && i >= 2) {
+        before = neighbour(c, i, -2);
+    }
+    if (before && may_name_somebody(before)) {
+        return "recipient";
+    }
+    if (t->len > UNKNOWN_WORD_MAX || t->len < 2 || memchr(t->ptr, '-', t->len)) {
+        return "unknown-words";
+    }
+    /* A name that no table has: what a tool is for may hold one, what is said of it may not. */
+    if (t->ptr[0] >= 'A' && t->ptr[0] <= 'Z' && i > 0 && c->role != ROLE_PURPOSE) {
+        return "unknown-name";
+    }
+    ++*unknown;
+    return NULL;
+}
+
+/* NULL: the token may stay. Counts in `unknown` what is in no table. */
+static const char *check_token(const struct choice *c, size_t i, size_t *unknown)
+{
+    const struct token *t = at(c, i);
+
+    if (c->judge->renamed && t->len == c->judge->name.len &&
+        memcmp(t->ptr, c->judge->name.ptr, t->len) == 0) {
+        return "other-tool"; /* or nobody's: the tool has another name now */
+    }
+    switch ((enum token_kind)t->kind) {
+    case TOKEN_WORD:
+        return check_word(c, i, unknown);
+    case TOKEN_NUMBER:
+        return check_number(c, i);
+    case TOKEN_NAME:
+        return check_name(c, t, unknown);
+    case TOKEN_PAIR:
+        return (t->flags & (WORD_BANNED | WORD_SENSITIVE | WORD_SOFT)) ? why_banned(t->flags)
+               : (t->flags & WORD_KNOWN)                               ? NULL
+                                                                       : "operand";
+    case TOKEN_STRANGE:
+        return "not-english";
+    case TOKEN_OPERAND:
+        return "operand";
+    default:
+        return NULL;
+    }
+}
+
+/* ---- structure ---- */
+
+static bool states_something(const struct choice *c)
+{
+    for (size_t i = 0; i < c->count && i < STATEMENT_WITHIN; i++) {
+        if (at(c, i)->kind == TOKEN_WORD && ((at(c, i)->flags & (WORD_STATES | WORD_THIRD)) ||
+                                             is_one_of(at(c, i), "must should will"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "If the file exists, the operation fails": what follows the comma is no order. */
+static bool has_plain_consequence(const struct choice *c)
+{
+    for (size_t i = 1; i + 2 < c->count; i++) {
+        if (is_point(at(c, i), ',')) {
+            const struct token *t = at(c, i + 1);
+
+            return t->kind == TOKEN_WORD && !(t->flags & WORD_EFFECTS) &&
+                   (t->flags & (WORD_FUNCTION | WORD_NOUN));
+        }
+    }
+    return false;
+}
+
+/* A statement about what whoever calls the tool does is an order in other words. */
+static bool has_acting_subject(const struct choice *c)
+{
+    size_t i = is_one_of(at(c, 0), "the a an each every any all") ? 1 : 0;
+
+    return i < c->count &&
+           is_one_of(at(c, i), "user users client clients caller callers host hosts application "
+                               "applications agent agents model models server-operator operator");
+}
+
+static bool fits_role(const struct choice *c)
+{
+    const struct token *first = at(c, 0);
+    uint32_t flags = first->kind == TOKEN_WORD ? first->flags : 0;
+
+    if (first->kind == TOKEN_POINT || (flags & WORD_EXAMPLE) ||
+        is_one_of(first, "then and or but")) {
+        return false;
+    }
+    switch (c->role) {
+    case ROLE_PURPOSE:
+        return c->count >= 2 && first->kind == TOKEN_WORD &&
+               !is_one_of(first, "if when while unless because use used requires needs") &&
+               ((flags & WORD_EFFECTS) ? !(flags & WORD_INFLECTED) : true);
+    case ROLE_NOTE:
+        if (c->count < 2 || is_one_of(first, "when while unless because use set") ||
+            (is_one_of(first, "if") && !has_plain_consequence(c))) {
+            return false;
+        }
+        if (has_acting_subject(c)) {
+            return false;
+        }
+        if ((flags & WORD_EFFECTS) && !(flags & (WORD_THIRD | WORD_INFLECTED | WORD_NOUN))) {
+            return false;
+        }
+        return states_something(c) || (flags & WORD_NUMBERED) ||
+               ((flags & WORD_THIRD) && (flags & WORD_EFFECTS));
+    default:
+        return c->count >= 4 || !is_one_of(first, "if when while unless because");
+    }
+}
+
+/* ---- choosing ---- */
+
+static bool glues(const struct token *t)
+{
+    return t->kind == TOKEN_POINT && strchr(",:)", t->ptr[0]) != NULL;
+}
+
+static const char *letters_of(const struct token *t, size_t *len)
+{
+    *len = t->flags & WORD_OWNER && t->kind == TOKEN_WORD ? 3 : t->len;
+    return *len == 3 && t->kind == TOKEN_WORD && (t->flags & WORD_OWNER) ? "the" : t->ptr;
+}
+
+/* Bytes of the first `count` tokens as they would be written, without the full stop. */
+static size_t written(const struct choice *c, size_t count, char *out)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct token *t = at(c, i);
+        bool space = i > 0 && !glues(t) && !is_point(at(c, i - 1), '(');
+        size_t n;
+        const char *letters = letters_of(t, &n);
+
+        if (out && space) {
+            out[len] = ' ';
+        }
+        len += space ? 1 : 0;
+        if (out) {
+            memcpy(out + len, letters, n);
+        }
+        len += n;
+    }
+    if (out && count && at(c, 0)->kind == TOKEN_WORD && out[0] >= 'a' && out[0] <= 'z') {
+        out[0] = (char)(out[0] - 0x20);
+    }
+    return len;
+}
+
+/* A sign, or an abbreviation whose full stop would be taken for its own. */
+static bool may_not_end(const struct token *t)
+{
+    return (t->kind == TOKEN_POINT && t->ptr[0] != ')') ||
+           (t->kind == TOKEN_WORD && (memchr(t->ptr, '.', t->len) || is_one_of(t, "vs etc")));
+}
+
+/* Nothing that points at what was cut off stays at the end. */
+static void strip_end(struct choice *c)
+{
+    while (c->count) {
+        const struct token *t = at(c, c->count - 1);
+
+        if (!(t->kind == TOKEN_POINT && t->ptr[0] != ')') &&
+            !(t->kind == TOKEN_WORD && (t->flags & (WORD_FUNCTION | WORD_EXAMPLE)) &&
+              !is_one_of(t,
+                         "all same other more one two three four five ten not no yes any both")) &&
+            !(is_word(t, "for") || is_word(t, "such"))) {
+            return;
+        }
+        c->count--;
+    }
+}
+
+/* Cuts before the last boundary at or before `limit`. */
+static void cut_before(struct choice *c, size_t limit)
+{
+    size_t i = limit < c->count ? limit : c->count - 1;
+    int depth = 0;
+
+    /* Inside a parenthesis the cut is before it. */
+    for (size_t k = 0; k <= i; k++) {
+        depth += is_point(at(c, k), '(') ? 1 : is_point(at(c, k), ')') ? -1 : 0;
+    }
+    for (; i > 0; i--) {
+        const struct token *t = at(c, i);
+
+        if (is_point(t, ')')) {
+            depth++;
+        }
+        if (is_point(t, '(')) {
+            depth--;
+        }
+        if (depth <= 0 && ((t->kind == TOKEN_POINT && strchr(",-:(", t->ptr[0])) ||
+                           (t->kind == TOKEN_WORD && (t->flags & WORD_EXAMPLE)))) {
+            break;
+        }
+    }
+    c->count = i;
+    strip_end(c);
+}
+
+/* The first token that may not stay, or count. */
+static size_t first_bad(struct choice *c)
+{
+    size_t unknown = 0;
+    size_t words = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const char *rule = check_token(c, i, &unknown);
+
+        words += at(c, i)->kind != TOKEN_POINT ? 1 : 0;
+        if (rule || unknown > UNKNOWN_MAX) {
+            c->rule = rule ? rule : "unknown-words";
+            return i;
+        }
+    }
+    if (unknown * 3 > words) {
+        c->rule = "unknown-words";
+        return c->count - 1;
+    }
+    return c->count;
+}
+
+/* Takes tokens [from, count) of the sentence, without the parentheses that may not stay. */
+static void take_tokens(struct choice *c, size_t from)
+{
+    size_t depth = 0;
+    size_t open = 0;
+    bool nested = false;
+
+    for (size_t i = from; i < c->s->count; i++) {
+        const struct token *t = &c->s->tokens[i];
+
+        if (is_point(t, '(')) {
+            nested = depth > 0;
+            open = depth++ ? open : c->count;
+        } else if (is_point(t, ')') && depth == 0) {
+            continue;
+        }
+        c->index[c->count++] = (uint8_t)i;
+        if (is_point(t, ')') && --depth == 0) {
+            struct choice inner = *c;
+
+            inner.count = c->count - open - 2;
+            memmove(inner.index, c->index + open + 1, inner.count);
+            if (nested || inner.count == 0 || first_bad(&inner) < inner.count) {
+                c->count = open;
+            }
+            nested = false;
+        }
+    }
+    if (depth) {
+        c->count = open;
+    }
+}
+
+static bool too_long(struct choice *c, size_t max)
+{
+    size_t fits = c->count;
+
+    if (written(c, c->count, NULL) + 1 <= max) {
+        return false;
+    }
+    while (fits && written(c, fits, NULL) + 1 > max) {
+        fits--;
+    }
+    c->rule = "over-length";
+    if (fits == 0) {
+        c->count = 0;
+    } else {
+        cut_before(c, fits);
+    }
+    return true;
+}
+
+/* Chooses and writes; no more than once judged. */
+static size_t choose(struct choice *c, size_t from, size_t max, char *out)
+{
+    bool good = false;
+    size_t len;
+
+    c->count = 0;
+    c->rule = not_a_statement;
+    take_tokens(c, from);
+    while (c->count && may_not_end(at(c, c->count - 1))) {
+        c->count--;
+    }
+    for (int i = 0; i < SALVAGES && c->count; i++) {
+        size_t bad = first_bad(c);
+
+        if (bad < c->count) {
+            cut_before(c, bad);
+        } else if (!too_long(c, max)) {
+            good = true;
+            break;
+        }
+    }
+    if (!good) {
+        return 0;
+    }
+    if (!fits_role(c)) {
+        c->rule = not_a_statement;
+        return 0;
+    }
+    len = written(c, c->count, out);
+    out[len++] = '.';
+    return len;
+}
+
+/* Judged again, what was written comes out as it is. */
+static bool is_stable(const struct choice *c, size_t max, struct btz_str written_text)
+{
+    struct sentence s;
+    struct choice again = {.judge = c->judge, .s = &s, .role = c->role};
+    struct plain text = {written_text, NULL};
+    char out[CANON_MEANINGS_MAX + 1];
+
+    return max <= sizeof(out) && canon_sentence(&text, 0, &s) && s.end == written_text.len &&
+           !s.overlong && choose(&again, 0, max, out) == written_text.len &&
+           memcmp(out, written_text.ptr, written_text.len) == 0;
+}
+
+size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t from, enum role role,
+                   size_t max, char *out, bool *whole, const char **rule)
+{
+    struct choice c;
+    size_t len;
+
+    c.judge = judge;
+    c.s = s;
+    c.role = role;
+    len = choose(&c, from, max, out);
+    *rule = c.rule;
+    if (len == 0) {
+        return 0;
+    }
+    /* A whole sentence that is written byte for byte as it stood needs no second look. */
+    *whole = from == 0 && (size_t)c.index[c.count - 1] + 1 == s->count &&
+             len - 1 == s->tokens[s->count - 1].end - s->tokens[0].begin &&
+             memcmp(out, s->tokens[0].ptr, len - 1) == 0;
+    if (!*whole && !is_stable(&c, max, (struct btz_str){out, len})) {
+        *rule = not_a_statement;
+        return 0;
+    }
+    return len;
+}

@@ -1,0 +1,127 @@
+/* Frozen files: the manifest beside them, and whether they are still what was frozen. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sieve/sieve_int.h"
+
+enum { FILE_MAX = 16 * 1024 * 1024, CHUNK = 256 * 1024 };
+
+static int slurp(struct btz_arena *arena, const char *path, struct btz_str *out,
+                 struct btz_err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat about;
+    char *bytes;
+    size_t len = 0;
+    ssize_t got = 1;
+    int rc = BTZ_OK;
+
+    if (fd < 0) {
+        return btz_err_set(err, errno == ENOENT ? BTZ_ENOTFOUND : BTZ_EIO,
+                           "the file cannot be opened: %s", strerror(errno));
+    }
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > FILE_MAX) {
+        rc = btz_err_set(err, BTZ_EINVAL, "a manifest is a regular file of at most %d bytes",
+                         FILE_MAX);
+        goto out;
+    }
+    bytes = btz_arena_alloc(arena, (size_t)about.st_size + 1);
+    while (len < (size_t)about.st_size && got > 0) {
+        got = read(fd, bytes + len, (size_t)about.st_size - len);
+        len += got > 0 ? (size_t)got : 0;
+    }
+    if (got < 0) {
+        rc = btz_err_set(err, BTZ_EIO, "reading failed: %s", strerror(errno));
+        goto out;
+    }
+    *out = (struct btz_str){bytes, len};
+out:
+    (void)close(fd);
+    return rc;
+}
+
+int btz_sieve_manifest_load(struct btz_arena *arena, const char *path,
+                            struct btz_sieve_manifest *out, struct btz_err *err)
+{
+    struct btz_str text;
+    int rc = slurp(arena, path, &text, err);
+
+    if (rc != BTZ_OK) {
+        btz_err_at(err, path, 0, 0);
+        return rc;
+    }
+    return btz_sieve_manifest_parse(arena, text, path, out, err);
+}
+
+int btz_sieve_file_hash(const char *path, struct btz_hash *out, struct btz_err *err)
+{
+    struct btz_hasher *hasher;
+    char *chunk;
+    ssize_t got;
+    int fd;
+    int rc = btz_sieve_open_regular(path, &fd, err);
+
+    if (rc != BTZ_OK) {
+        return rc;
+    }
+    chunk = malloc(CHUNK);
+    if (!chunk) {
+        btz_panic("out of memory");
+    }
+    hasher = btz_hasher_new();
+    while ((got = read(fd, chunk, CHUNK)) > 0 || (got < 0 && errno == EINTR)) {
+        btz_hasher_add(hasher, (struct btz_str){chunk, got > 0 ? (size_t)got : 0});
+    }
+    if (got < 0) {
+        rc = btz_err_set(err, BTZ_EIO, "reading failed: %s", strerror(errno));
+        btz_err_at(err, path, 0, 0);
+    } else {
+        *out = btz_hasher_end(hasher);
+    }
+    btz_hasher_free(hasher);
+    free(chunk);
+    (void)close(fd);
+    return rc;
+}
+
+int btz_sieve_frozen_check(const char *path, struct btz_err *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    bool test = strcmp(base, "test.jsonl") == 0;
+    struct btz_sieve_manifest manifest;
+    struct btz_arena *arena;
+    struct btz_hash hash;
+    struct btz_str beside;
+    char hex[65];
+    int rc;
+
+    if (!test && strcmp(base, "dev.jsonl") != 0) {
+        return BTZ_OK;
+    }
+    arena = btz_arena_new();
+    beside = btz_arena_printf(arena, "%.*smanifest.json", (int)(base - path), path);
+    if (access(beside.ptr, F_OK) != 0) {
+        btz_arena_free(arena);
+        return BTZ_OK;
+    }
+    rc = btz_sieve_manifest_load(arena, beside.ptr, &manifest, err);
+    if (rc == BTZ_OK) {
+        rc = btz_sieve_file_hash(path, &hash, err);
+    }
+    if (rc == BTZ_OK &&
+        !btz_str_is(test ? manifest.test.sha256 : manifest.dev.sha256, btz_hash_hex(&hash, hex))) {
+        rc = btz_err_set(err, BTZ_ECORRUPT,
+                         "the file is not the one that was frozen: its SHA-256 is %.12s..., that "
+                         "of the manifest beside it another; a frozen set is never edited, freeze "
+                         "a new one into another folder",
+                         hex);
+        btz_err_at(err, path, 0, 0);
+    }
+    btz_arena_free(arena);
+    return rc;
+}

@@ -1,0 +1,193 @@
+/* Runs of the sieve experiment: rows by key, replies by request, what a kill leaves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "store/sieve.h"
+
+struct fix {
+    char path[128];
+    struct btz_store *store;
+    struct btz_arena *arena;
+    struct btz_err err;
+};
+
+static int setup(void **state)
+{
+    struct fix *fix = calloc(1, sizeof(*fix));
+
+    assert_non_null(fix);
+    (void)snprintf(fix->path, sizeof(fix->path), "/tmp/btz-sieve-store-XXXXXX");
+    assert_non_null(mkdtemp(fix->path));
+    (void)snprintf(fix->path + strlen(fix->path), 32, "/store.db");
+    fix->arena = btz_arena_new();
+    assert_int_equal(btz_store_open(fix->path, BTZ_STORE_WRITE, &fix->store, &fix->err), 0);
+    *state = fix;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fix *fix = *state;
+    char name[160];
+
+    btz_store_close(fix->store);
+    btz_arena_free(fix->arena);
+    for (size_t i = 0; i < 4; i++) {
+        static const char *const ends[] = {"", "-wal", "-shm", ".lock"};
+
+        (void)snprintf(name, sizeof(name), "%s%s", fix->path, ends[i]);
+        (void)unlink(name);
+    }
+    *strrchr(fix->path, '/') = '\0';
+    (void)rmdir(fix->path);
+    free(fix);
+    return 0;
+}
+
+static int join(void *context, struct btz_str key, struct btz_str json, struct btz_err *err)
+{
+    (void)err;
+    (void)btz_buf_printf(context, "%.*s=%.*s;", BTZ_FMT(key), BTZ_FMT(json));
+    return BTZ_OK;
+}
+
+static void expect_rows(struct fix *fix, int64_t no, const char *prefix, const char *text)
+{
+    struct btz_buf buf;
+
+    btz_buf_init(&buf, 4096);
+    assert_int_equal(
+        btz_store_sieve_rows_each(fix->store, no, btz_str_of(prefix), join, &buf, &fix->err), 0);
+    assert_int_equal(buf.len, strlen(text));
+    assert_memory_equal(buf.len ? buf.ptr : "", text, buf.len);
+    btz_buf_fini(&buf);
+}
+
+static void test_rows(void **state)
+{
+    struct fix *fix = *state;
+    struct btz_store_sieve_run run;
+    char id[BTZ_STORE_ID_SIZE];
+    char other[BTZ_STORE_ID_SIZE];
+    int64_t no = 0;
+    int64_t second = 0;
+    bool has = true;
+
+    assert_int_equal(btz_store_sieve_find(fix->store, BTZ_STR("last"), fix->arena, &run, &fix->err),
+                     BTZ_ENOTFOUND);
+    assert_int_equal(btz_store_sieve_new(fix->store, BTZ_STR("run"), BTZ_STR("{\"a\":1}"),
+                                         1800000000000000, &no, id, &fix->err),
+                     0);
+    assert_int_equal(btz_store_sieve_new(fix->store, BTZ_STR("attack"), BTZ_STR("{}"),
+                                         1800000000000000, &second, other, &fix->err),
+                     0);
+    assert_string_not_equal(id, other);
+    assert_int_equal(btz_store_sieve_row_has(fix->store, no, BTZ_STR("b/1"), &has, &fix->err), 0);
+    assert_false(has);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const keys[] = {"b/2", "a/1", "b/1"};
+
+        assert_int_equal(
+            btz_store_sieve_row_put(fix->store, no, btz_str_of(keys[i]), BTZ_STR("{}"), &fix->err),
+            0);
+    }
+    assert_int_equal(
+        btz_store_sieve_row_put(fix->store, no, BTZ_STR("b/1"), BTZ_STR("[]"), &fix->err),
+        BTZ_EEXISTS);
+    assert_int_equal(btz_store_sieve_row_put(fix->store, no, BTZ_STR(""), BTZ_STR("[]"), &fix->err),
+                     BTZ_ELIMIT);
+    assert_int_equal(btz_store_sieve_commit(fix->store, &fix->err), 0);
+    expect_rows(fix, no, "", "a/1={};b/1={};b/2={};");
+    expect_rows(fix, no, "b/", "b/1={};b/2={};");
+    expect_rows(fix, second, "", "");
+
+    assert_int_equal(btz_store_sieve_find(fix->store, btz_str_of(id), fix->arena, &run, &fix->err),
+                     0);
+    assert_int_equal(run.no, no);
+    assert_true(btz_str_is(run.kind, "run"));
+    assert_true(btz_str_is(run.card, "{\"a\":1}"));
+    assert_int_equal(run.rows, 3);
+    assert_false(run.done);
+    assert_int_equal(btz_store_sieve_mark(fix->store, no, true, &fix->err), 0);
+    assert_int_equal(btz_store_sieve_find(fix->store, btz_str_of(id), fix->arena, &run, &fix->err),
+                     0);
+    assert_true(run.done);
+    id[3] = '\0';
+    assert_int_equal(btz_store_sieve_find(fix->store, btz_str_of(id), fix->arena, &run, &fix->err),
+                     BTZ_EUSAGE);
+    assert_int_equal(btz_store_sieve_mark(fix->store, 99, true, &fix->err), BTZ_ENOTFOUND);
+}
+
+static void test_replies(void **state)
+{
+    struct fix *fix = *state;
+    char id[BTZ_STORE_ID_SIZE];
+    char *large = malloc(100000);
+    struct btz_store_sieve_reply got;
+    struct btz_store_sieve_reply reply = {
+        .model = BTZ_STR("m"), .request = btz_hash_of(BTZ_STR("q")), .took_us = 7, .attempts = 2};
+    struct btz_store_gc gc;
+    int64_t no = 0;
+    int64_t replies = 0;
+    int64_t took = 0;
+
+    assert_non_null(large);
+    memset(large, 'x', 100000);
+    reply.bytes = (struct btz_str){large, 100000};
+    assert_int_equal(btz_store_sieve_new(fix->store, BTZ_STR("run"), BTZ_STR("{}"),
+                                         1800000000000000, &no, id, &fix->err),
+                     0);
+    assert_int_equal(btz_store_sieve_reply_get(fix->store, no, reply.model, &reply.request,
+                                               fix->arena, &got, &fix->err),
+                     BTZ_ENOTFOUND);
+    assert_int_equal(btz_store_sieve_reply_put(fix->store, no, &reply, &fix->err), 0);
+    reply.bytes = BTZ_STR("another");
+    assert_int_equal(btz_store_sieve_reply_put(fix->store, no, &reply, &fix->err), 0);
+    reply.request = btz_hash_of(BTZ_STR("r"));
+    reply.rejected = true;
+    assert_int_equal(btz_store_sieve_reply_put(fix->store, no, &reply, &fix->err), 0);
+    assert_int_equal(btz_store_sieve_commit(fix->store, &fix->err), 0);
+    /* What the runs refer to outlives the removal of what nothing refers to. */
+    assert_int_equal(btz_store_gc(fix->store, &gc, &fix->err), 0);
+    assert_int_equal(gc.blobs, 0);
+    btz_store_close(fix->store);
+    fix->store = NULL;
+    assert_int_equal(btz_store_open(fix->path, BTZ_STORE_READ, &fix->store, &fix->err), 0);
+    assert_int_equal(btz_store_sieve_reply_get(fix->store, no, reply.model, &reply.request,
+                                               fix->arena, &got, &fix->err),
+                     0);
+    assert_true(got.rejected);
+    assert_true(btz_str_is(got.bytes, "another"));
+    reply.request = btz_hash_of(BTZ_STR("q"));
+    assert_int_equal(btz_store_sieve_reply_get(fix->store, no, reply.model, &reply.request,
+                                               fix->arena, &got, &fix->err),
+                     0);
+    assert_int_equal(got.bytes.len, 100000);
+    assert_int_equal(got.attempts, 2);
+    assert_int_equal(
+        btz_store_sieve_reply_sum(fix->store, no, BTZ_STR("m"), &replies, &took, &fix->err), 0);
+    assert_int_equal(replies, 2);
+    assert_int_equal(took, 14);
+    assert_int_equal(
+        btz_store_sieve_row_put(fix->store, no, BTZ_STR("k"), BTZ_STR("{}"), &fix->err),
+        BTZ_ESTATE);
+    free(large);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_replies, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
