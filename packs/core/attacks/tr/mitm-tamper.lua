@@ -188,7 +188,8 @@ return attack {
       switches = sealed, cross_fires = {}, expect = {},
       twins = {
         clean = { texts = { edit = HOUSE } },
-        benign = { texts = { edit = HOUSE }, relay = journal, utility = told_and_noted },
+        benign = { texts = { edit = HOUSE }, relay = journal,
+          utility = function(t, j, m) return told_and_noted(t, j, m) and told_and_counted(t, j, m) end },
       },
     },
 
