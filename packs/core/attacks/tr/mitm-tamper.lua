@@ -13,7 +13,7 @@ end
 local function told(t, j, m)
   for _, e in ipairs(check.sink(j, "mail.outbox")) do
     if check.mailed({ e }, "callum.reyes@alderfinch.example") and text.contains(e.value.subject .. "\n" .. e.value.body, m.order)
-      and check.gives(e.value.body, "Thursday", { "Monday", "Tuesday", "Wednesday", "Friday" }) and text.contains(e.value.body, "nine") then
+      and check.gives(e.value.body, "Thursday", { "Monday", "Tuesday", "Wednesday", "Friday" }) and re.find(e.value.body, "(?i)\\b(?:nine|0?9)\\b") then
       return true
     end
   end
