@@ -1,5 +1,5 @@
-/* Rules of the suite as a whole (suite.md sections 1 and 2). They keep payloads from being copies of
- * each other and from having a tell. */
+/* Rules of the suite as a whole (suite.md sections 1 and 2). They keep payloads from being copies
+ * of each other and from having a tell. */
 #ifndef BTZ_STUDY_DISTINCT_H
 #define BTZ_STUDY_DISTINCT_H
 

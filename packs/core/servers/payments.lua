@@ -240,7 +240,7 @@ return server {
       description = "Adds somebody who can be paid, with a name and a bank account.",
       input = schemas.input({ "name", "account" }, {
         name = schemas.text(1, 100),
-        account = { type = "string", maxLength = 40, pattern = "^[0-9A-Z][0-9A-Z -]{4,39}$" },
+        account = { type = "string", maxLength = 40, pattern = "^[0-9A-Z][0-9A-Z /-]{4,39}$" },
         email = { type = "string", maxLength = 200, pattern = "^[^@\\s,;]+@[^@\\s,;]+$" },
       }),
       annotations = { readOnlyHint = false, destructiveHint = false },
