@@ -41,8 +41,8 @@ struct btz_auth_flow_options {
     struct btz_str resource;     /* address of the MCP endpoint; required */
     struct btz_str redirect_uri; /* required, unless client_credentials */
     struct btz_str client_name;
-    /* Clients registered by hand. One without issuer is bound to the first issuer it is used with.
-     */
+    /* Clients registered by hand. One without issuer and without secret is bound to the first
+     * issuer it is used with; one with a secret is used with its issuer only. */
     const struct btz_auth_client *registered;
     size_t registered_count;
     struct btz_str metadata_document; /* https address that serves as client id; empty = none */

@@ -17,8 +17,10 @@ static const struct btz_auth_client *registered(struct btz_auth_flow *flow)
             return &o->registered[i];
         }
     }
+    /* A secret is shown to no issuer that the server named: only to the one it was made for. */
     for (size_t i = 0; i < o->registered_count; i++) {
-        if (!o->registered[i].issuer.len && !flow->bound_issuer.len) {
+        if (!o->registered[i].issuer.len && !o->registered[i].secret.len &&
+            !flow->bound_issuer.len) {
             flow->bound_issuer = btz_arena_dup(flow->arena, flow->issuer);
             return &o->registered[i];
         }
@@ -106,6 +108,16 @@ static void register_client(struct btz_auth_flow *flow)
                    BTZ_STR("application/json"), btz_json_text(flow->run, request));
 }
 
+static bool secret_without_issuer(const struct btz_auth_flow *flow)
+{
+    for (size_t i = 0; i < flow->options.registered_count; i++) {
+        if (!flow->options.registered[i].issuer.len && flow->options.registered[i].secret.len) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Registered by hand, then a metadata document, then registered before, then now. */
 void btz_auth_identify(struct btz_auth_flow *flow)
 {
@@ -126,7 +138,10 @@ void btz_auth_identify(struct btz_auth_flow *flow)
                !flow->options.client_credentials) {
         register_client(flow);
     } else {
-        btz_auth_fail(flow, "the client is not known to the issuer and cannot register");
+        btz_auth_fail(flow, secret_without_issuer(flow)
+                                ? "the registered client has a secret but no issuer, so nobody is "
+                                  "shown it"
+                                : "the client is not known to the issuer and cannot register");
     }
 }
 
@@ -162,6 +177,24 @@ void btz_auth_got_client(struct btz_auth_flow *flow, int status, const struct bt
 
 /* What is asked for: a challenge's scope, else what the resource offers; later ones keep what was
  * asked for before. False if it passes what the user allowed. */
+bool btz_auth_limit_scope(struct btz_auth_flow *flow, struct btz_str *wanted)
+{
+    struct btz_str allowed = flow->options.allowed_scopes;
+    struct btz_str beyond;
+
+    if (!allowed.len || flow->options.lenient.takes_any_scope) {
+        return true;
+    }
+    beyond = btz_auth_scope_beyond(*wanted, allowed);
+    if (beyond.len && flow->challenge.scope.len) {
+        btz_auth_fail(flow, "the server asks for the scope %.*s, which the user did not allow",
+                      BTZ_FMT(btz_str_sub(beyond, 0, 100)));
+        return false;
+    }
+    *wanted = btz_auth_scope_common(flow->run, *wanted, allowed);
+    return true;
+}
+
 static bool choose_scope(struct btz_auth_flow *flow)
 {
     const struct btz_auth_token *token =
@@ -170,20 +203,13 @@ static bool choose_scope(struct btz_auth_flow *flow)
                             : token             ? token->scope
                                                 : BTZ_STR_NONE;
     struct btz_str wanted = flow->challenge.scope.len ? flow->challenge.scope : flow->offered;
-    struct btz_str beyond;
 
     wanted = flow->status == 403 || flow->challenge.scope.len
                  ? btz_auth_scope_union(flow->run, before, wanted)
              : before.len ? before
                           : wanted;
-    if (flow->options.allowed_scopes.len && !flow->options.lenient.takes_any_scope) {
-        beyond = btz_auth_scope_beyond(wanted, flow->options.allowed_scopes);
-        if (beyond.len && flow->challenge.scope.len) {
-            btz_auth_fail(flow, "the server asks for the scope %.*s, which the user did not allow",
-                          BTZ_FMT(btz_str_sub(beyond, 0, 100)));
-            return false;
-        }
-        wanted = btz_auth_scope_common(flow->run, wanted, flow->options.allowed_scopes);
+    if (!btz_auth_limit_scope(flow, &wanted)) {
+        return false;
     }
     if (wanted.len && flow->options.wants_refresh &&
         btz_auth_scope_has(flow->server.scopes, BTZ_STR("offline_access"))) {

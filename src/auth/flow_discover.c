@@ -40,7 +40,12 @@ void btz_auth_discover(struct btz_auth_flow *flow)
 {
     struct btz_str path;
     struct btz_str origin = origin_of(flow, flow->options.resource, &path);
+    struct btz_auth_url url;
 
+    /* RFC 9728 section 3.1: the well-known part comes in front of path and query. */
+    if (btz_auth_url_parse(flow->options.resource, &url) == BTZ_OK && url.has_query) {
+        path = btz_arena_printf(flow->run, "%.*s?%.*s", BTZ_FMT(path), BTZ_FMT(url.query));
+    }
     if (flow->challenge.resource_metadata.len) {
         add_candidate(flow, flow->challenge.resource_metadata);
     }
@@ -107,6 +112,16 @@ static struct btz_str choose_issuer(struct btz_auth_flow *flow, const struct btz
     return btz_json_str(btz_json_at(list, 0));
 }
 
+/* RFC 8414 section 2: an issuer has no query and no fragment. A user part would hide from people
+ * whose it is. */
+static bool is_issuer(struct btz_str text)
+{
+    struct btz_auth_url url;
+
+    return btz_auth_url_parse(text, &url) == BTZ_OK && url.has_authority && !url.has_user &&
+           !url.has_query && !url.has_fragment;
+}
+
 void btz_auth_got_resource(struct btz_auth_flow *flow, const struct btz_json *document)
 {
     const struct btz_json *issuers = btz_json_getz(document, "authorization_servers");
@@ -125,6 +140,11 @@ void btz_auth_got_resource(struct btz_auth_flow *flow, const struct btz_json *do
         !btz_auth_url_covers(resource, flow->options.resource)) {
         btz_auth_fail(flow, "the metadata is about another resource: %.*s",
                       BTZ_FMT(btz_str_sub(resource, 0, 200)));
+        return;
+    }
+    if (!is_issuer(issuer)) {
+        btz_auth_fail(flow, "the issuer %.*s is no address without user part, query and fragment",
+                      BTZ_FMT(btz_str_sub(issuer, 0, 200)));
         return;
     }
     flow->audience = resource;

@@ -89,6 +89,9 @@ void btz_auth_got_server(struct btz_auth_flow *flow, const struct btz_json *docu
 void btz_auth_identify(struct btz_auth_flow *flow);
 void btz_auth_got_client(struct btz_auth_flow *flow, int status, const struct btz_json *document);
 void btz_auth_ask_user(struct btz_auth_flow *flow);
+/* Cuts the scope down to what the user allowed. False, and the flow failed, if the server itself
+ * asks for more than that. */
+bool btz_auth_limit_scope(struct btz_auth_flow *flow, struct btz_str *wanted);
 void btz_auth_got_user(struct btz_auth_flow *flow, struct btz_str url);
 
 /* flow_token.c */

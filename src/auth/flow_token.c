@@ -39,7 +39,13 @@ void btz_auth_trade(struct btz_auth_flow *flow, struct btz_str code, struct btz_
         btz_auth_form_add(&form, "grant_type", BTZ_STR("refresh_token"));
         btz_auth_form_add(&form, "refresh_token", refresh);
     } else {
-        flow->scope = flow->challenge.scope.len ? flow->challenge.scope : flow->offered;
+        struct btz_str wanted = flow->challenge.scope.len ? flow->challenge.scope : flow->offered;
+
+        if (!btz_auth_limit_scope(flow, &wanted)) {
+            btz_buf_fini(&form);
+            return;
+        }
+        flow->scope = btz_arena_dup(flow->run, wanted);
         btz_auth_form_add(&form, "grant_type", BTZ_STR("client_credentials"));
         if (flow->scope.len) {
             btz_auth_form_add(&form, "scope", flow->scope);
@@ -86,9 +92,13 @@ static void refused(struct btz_auth_flow *flow, int status, const struct btz_jso
 {
     struct btz_str error = btz_json_str(btz_json_getz(document, "error"));
 
-    if (flow->refreshing) { /* it is over: the user is asked again */
-        btz_auth_store_forget_token(btz_auth_flow_store(flow), flow->issuer,
-                                    flow->options.resource);
+    /* RFC 6749 section 5.2: invalid_grant says that the refresh token is over, and the user is
+     * asked again. An issuer that is out of order for now says nothing about the token. */
+    if (flow->refreshing && status < 500 && status != 429) {
+        if (btz_str_is(error, "invalid_grant")) {
+            btz_auth_store_forget_token(btz_auth_flow_store(flow), flow->issuer,
+                                        flow->options.resource);
+        }
         flow->refreshing = false;
         btz_auth_ask_user(flow);
     } else {

@@ -45,7 +45,7 @@ static bool is_name(struct btz_str host)
     struct btz_str rest = host;
     struct btz_str label;
 
-    if (host.len == 0 || host.len > 253) {
+    if (host.len == 0 || host.len > 253 || btz_str_ends(host, BTZ_STR(".."))) {
         return false;
     }
     while (btz_str_cut(&rest, '.', &label)) {
@@ -222,8 +222,11 @@ bool btz_auth_url_covers(struct btz_str resource, struct btz_str target)
     struct btz_str path;
 
     if (btz_auth_url_parse(resource, &r) != BTZ_OK || btz_auth_url_parse(target, &t) != BTZ_OK ||
-        !btz_auth_url_same_origin(&r, &t) || r.has_query || r.has_fragment || r.has_user) {
+        !btz_auth_url_same_origin(&r, &t) || r.has_fragment || r.has_user) {
         return false;
+    }
+    if (r.has_query) { /* of a part of a resource nothing is said */
+        return t.has_query && btz_str_eq(r.query, t.query) && btz_str_eq(r.path, t.path);
     }
     path = r.path;
     if (path.len && path.ptr[path.len - 1] == '/') {

@@ -35,7 +35,7 @@ bool btz_auth_url_same_origin(const struct btz_auth_url *a, const struct btz_aut
 
 /* Whether `resource`, which metadata claims to be about, covers the address `target` that was
  * asked: the same origin, and its path equal to that of the target or whole leading segments of it
- * (RFC 9728 section 3.3; design brief 2.6). No query, no fragment. */
+ * (RFC 9728 section 3.3; design brief 2.6). With a query, path and query are equal. No fragment. */
 bool btz_auth_url_covers(struct btz_str resource, struct btz_str target);
 
 /* The address that a Location value means against the address that was asked: absolute, or with

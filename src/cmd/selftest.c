@@ -48,7 +48,7 @@ static struct btz_str joined(struct btz_arena *arena, const struct btz_json *lis
     return text;
 }
 
-/* Rules of the whole suite, stated as facts: they do not fail the self-test. */
+/* Facts of the whole suite; what they may be is a check of its own (study/distinct.h). */
 static void add_suite(struct btz_context *context, const struct btz_json *suite,
                       struct btz_buf *out)
 {

@@ -8,14 +8,10 @@
 /* In the order of the help, which is that of the work. A part that is added gets a line here and
  * one in cmd/sieve.h. */
 static const struct btz_command *const parts[] = {
-    &btz_sieve_harvest_command,
-    &btz_sieve_import_command,
-    &btz_sieve_poison_command,
-    &btz_sieve_freeze_command,
-    &btz_sieve_run_command,
-    &btz_sieve_attack_command,
-    &btz_sieve_report_command,
-    NULL,
+    &btz_sieve_harvest_command, &btz_sieve_import_command,
+    &btz_sieve_poison_command,  &btz_sieve_freeze_command,
+    &btz_sieve_run_command,     &btz_sieve_attack_command,
+    &btz_sieve_report_command,  NULL,
 };
 
 struct btz_str btz_cmd_sieve_today(struct btz_arena *arena)

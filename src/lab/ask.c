@@ -11,7 +11,7 @@
 
 #include "mcp/ask.h"
 
-enum { QUESTIONS_MAX = 16, TOKENS_DEFAULT = 400 };
+enum { QUESTIONS_MAX = 16, TOKENS_DEFAULT = 400, TOKENS_MOST = 100000 };
 
 #define SAMPLING "sampling/createMessage"
 #define ELICITATION "elicitation/create"
@@ -194,10 +194,19 @@ static int ask_sample(lua_State *L)
     struct btz_json *message = btz_json_new_object(arena);
     struct btz_json *content = btz_json_new_object(arena);
     const struct btz_json *result;
+    const struct btz_json *tokens = btz_json_getz(given, "max_tokens");
+    struct btz_str context = btz_json_str(btz_json_getz(given, "context"));
     struct btz_str text = btz_json_str(btz_json_getz(given, "text"));
+    int64_t most = 0;
     const char *why;
 
     luaL_argcheck(L, text.len > 0, 1, "text is missing");
+    luaL_argcheck(L,
+                  !btz_json_getz(given, "context") || btz_str_is(context, "none") ||
+                      btz_str_is(context, "thisServer") || btz_str_is(context, "allServers"),
+                  1, "context is none, thisServer or allServers");
+    luaL_argcheck(L, !tokens || (btz_json_int64(tokens, &most) && most >= 1 && most <= TOKENS_MOST),
+                  1, "max_tokens is a whole number from 1 to 100000");
     btz_json_set_strz(arena, content, "type", "text");
     btz_json_set_str(arena, content, "text", text);
     btz_json_set_strz(arena, message, "role", "user");

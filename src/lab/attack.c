@@ -1,7 +1,5 @@
 /* Attacks: what a schema cannot say about their data. Done once all servers are known. */
-#include <stdio.h>
-
-#include "lab/lab_int.h"
+#include "lab/attack_int.h"
 #include "base/mapping.h"
 
 /* A file with more variants of an attack, which may come later in the order of files. */
@@ -59,120 +57,6 @@ int btz_lab_attack_add(struct btz_lab *lab, struct script *script, struct btz_st
     return BTZ_OK;
 }
 
-/* One variant being checked. */
-struct checking {
-    struct btz_lab *lab;
-    struct variant *variant;
-    const struct script *script;
-    const struct btz_json *card;
-    const struct btz_json *setting;
-    struct btz_json *markers; /* known names, the attacker's label among them */
-    struct btz_json *payload; /* fragment id -> text */
-    struct btz_str path;      /* "/variants/0" */
-    struct btz_err *err;
-};
-
-static struct btz_str below(struct checking *c, const char *fmt, size_t index)
-{
-    char tail[100];
-
-    (void)snprintf(tail, sizeof(tail), fmt, index);
-    return btz_arena_printf(c->lab->arena, "%s%s", c->path.ptr, tail);
-}
-
-static bool in_list(const struct btz_json *list, struct btz_str text)
-{
-    for (size_t i = 0; i < btz_json_count(list); i++) {
-        if (btz_str_eq(btz_json_str(btz_json_at(list, i)), text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int check_setting(struct checking *c)
-{
-    const struct btz_json *servers = btz_json_getz(c->setting, "servers");
-    const struct btz_json *resources = btz_json_getz(c->setting, "resources");
-    struct btz_str attacker = btz_json_str(btz_json_getz(c->setting, "attacker"));
-
-    for (size_t i = 0; i < btz_json_count(servers); i++) {
-        struct btz_str id = btz_json_str(btz_json_at(servers, i));
-
-        if (!btz_lab_server_in(c->lab, c->variant, id)) {
-            return btz_lab_refuse(c->script, below(c, "/setting/servers/%zu", i), c->err,
-                                  "there is no server \"%.*s\" in the packs", BTZ_FMT(id));
-        }
-    }
-    for (size_t i = 0; i < btz_json_count(resources); i++) {
-        struct btz_str uri = btz_json_str(btz_json_at(resources, i));
-        const struct btz_json *values = NULL;
-        bool found = false;
-
-        for (size_t s = 0; s < btz_json_count(servers); s++) {
-            struct server *server =
-                btz_lab_server_in(c->lab, c->variant, btz_json_str(btz_json_at(servers, s)));
-
-            for (size_t r = 0; r < server->resource_count; r++) {
-                found = found || btz_str_eq(server->resources[r].uri, uri);
-            }
-            found = found || btz_lab_template_match(server, c->lab->scratch, uri, &values);
-        }
-        if (!found) {
-            return btz_lab_refuse(c->script, below(c, "/setting/resources/%zu", i), c->err,
-                                  "no server of the setting has a resource \"%.*s\"", BTZ_FMT(uri));
-        }
-    }
-    if (!btz_str_is(attacker, "user") && !btz_str_is(attacker, "wire") &&
-        !btz_str_is(attacker, "content") && !in_list(servers, attacker)) {
-        return btz_lab_refuse(c->script, below(c, "/setting/attacker", 0), c->err,
-                              "must be one of setting.servers, \"user\", \"content\" or \"wire\"");
-    }
-    return BTZ_OK;
-}
-
-/* Sessions, and what has to do with them. */
-static int check_sessions(struct checking *c)
-{
-    const struct btz_json *turns = btz_json_getz(c->setting, "turns");
-    const struct btz_json *memory = btz_json_getz(c->setting, "memory");
-    static const char *const marks[] = {"second_session_turn", "reconnect_turn"};
-    int64_t sessions = 1;
-
-    (void)btz_json_int64(btz_json_getz(c->setting, "sessions"), &sessions);
-    if ((sessions == 2) != (btz_json_getz(c->setting, "second_session_turn") != NULL)) {
-        return btz_lab_refuse(c->script, below(c, "/setting/sessions", 0), c->err,
-                              "two sessions need second_session_turn, the number of the user turn "
-                              "that begins the second; one session has none");
-    }
-    for (size_t i = 0; i < 2; i++) {
-        int64_t turn = 0;
-
-        if (btz_json_int64(btz_json_getz(c->setting, marks[i]), &turn) &&
-            (turn < 2 || (size_t)turn > btz_json_count(turns))) {
-            return btz_lab_refuse(c->script, below(c, "/setting", 0), c->err,
-                                  "%s must be the number of a user turn after the first", marks[i]);
-        }
-    }
-    if (memory &&
-        (sessions != 2 || !in_list(btz_json_getz(c->setting, "servers"), btz_json_str(memory)))) {
-        return btz_lab_refuse(c->script, below(c, "/setting/memory", 0), c->err,
-                              "must be one of setting.servers, in a setting of two sessions");
-    }
-    return BTZ_OK;
-}
-
-static int check_rounds(struct checking *c)
-{
-    const struct btz_json *rounds = btz_json_getz(c->setting, "rounds");
-
-    if (rounds && !in_list(btz_json_getz(c->setting, "servers"), btz_json_str(rounds))) {
-        return btz_lab_refuse(c->script, below(c, "/setting/rounds", 0), c->err,
-                              "must be one of setting.servers");
-    }
-    return BTZ_OK;
-}
-
 /* Every placeholder in the texts at `pointer` must be known. */
 static int check_texts(struct checking *c, const struct btz_json *value, struct btz_str pointer,
                        bool with_payload)
@@ -207,6 +91,29 @@ static int check_texts(struct checking *c, const struct btz_json *value, struct 
     return BTZ_OK;
 }
 
+/* Only who accepts a form fills it in. */
+static int check_fill(struct checking *c, const struct btz_json *fill, struct btz_str pointer)
+{
+    if (btz_json_getz(fill, "content") &&
+        !btz_str_is(btz_json_str(btz_json_getz(fill, "action")), "accept")) {
+        return btz_lab_refuse(c->script, pointer, c->err,
+                              "content goes with the action \"accept\" alone");
+    }
+    return BTZ_OK;
+}
+
+static int check_replies(struct checking *c)
+{
+    const struct btz_json *replies = btz_json_getz(c->setting, "replies");
+    int code = check_texts(c, replies, btz_lab_card_below(c, "/setting/replies", 0), false);
+
+    for (size_t i = 0; code == BTZ_OK && i < btz_json_count(replies); i++) {
+        code = check_fill(c, btz_json_at(replies, i),
+                          btz_lab_card_below(c, "/setting/replies/%zu", i));
+    }
+    return code;
+}
+
 static int check_steps(struct checking *c, const struct btz_json *steps, struct btz_str pointer)
 {
     for (size_t i = 0; i < btz_json_count(steps); i++) {
@@ -217,7 +124,7 @@ static int check_steps(struct checking *c, const struct btz_json *steps, struct 
         struct btz_str at = btz_arena_printf(c->lab->arena, "%.*s/%zu", BTZ_FMT(pointer), i);
         struct btz_str uri = btz_json_str(btz_json_pointer(step, BTZ_STR("/read/uri")));
 
-        if (call && !in_list(btz_json_getz(c->setting, "servers"), server)) {
+        if (call && !btz_lab_lists(btz_json_getz(c->setting, "servers"), server)) {
             return btz_lab_refuse(c->script, at, c->err, "the setting has no server \"%.*s\"",
                                   BTZ_FMT(server));
         }
@@ -226,9 +133,12 @@ static int check_steps(struct checking *c, const struct btz_json *steps, struct 
                                   BTZ_FMT(server), BTZ_FMT(tool));
         }
         if (uri.len > 0 && uri.ptr[0] != '$' &&
-            !in_list(btz_json_getz(c->setting, "resources"), uri)) {
+            !btz_lab_lists(btz_json_getz(c->setting, "resources"), uri)) {
             return btz_lab_refuse(c->script, at, c->err, "\"%.*s\" is not among setting.resources",
                                   BTZ_FMT(uri));
+        }
+        if (check_fill(c, btz_json_getz(step, "fill"), at) != BTZ_OK) {
+            return BTZ_EINVAL;
         }
     }
     return check_texts(c, steps, pointer, false);
@@ -262,7 +172,8 @@ static int check_asked(struct checking *c)
             struct btz_str tool = btz_json_str(btz_json_getz(at, keys[k]));
 
             if (tool.len && !asks_itself(c, at, tool)) {
-                return btz_lab_refuse(c->script, below(c, "/payload/%zu/at", i), c->err,
+                return btz_lab_refuse(c->script, btz_lab_card_below(c, "/payload/%zu/at", i),
+                                      c->err,
                                       "a text that a server asks with is put there by the "
                                       "variant's ask(w, markers, payload, call, ctx), which is "
                                       "missing");
@@ -345,7 +256,7 @@ static int check_withheld(struct checking *c, const struct btz_json *list, struc
         struct btz_str tool = btz_json_str(btz_json_getz(item, "tool"));
         struct btz_str at = btz_arena_printf(c->lab->arena, "%.*s/%zu", BTZ_FMT(path), i);
 
-        if (!in_list(btz_json_getz(c->setting, "servers"), server)) {
+        if (!btz_lab_lists(btz_json_getz(c->setting, "servers"), server)) {
             return btz_lab_refuse(c->script, at, c->err, "the setting has no server \"%.*s\"",
                                   BTZ_FMT(server));
         }
@@ -366,7 +277,7 @@ static int check_payload(struct checking *c)
     for (size_t i = 0; code == BTZ_OK && i < btz_json_count(payload); i++) {
         const struct btz_json *fragment = btz_json_at(payload, i);
         struct btz_str id = btz_json_str(btz_json_getz(fragment, "id"));
-        struct btz_str path = below(c, "/payload/%zu", i);
+        struct btz_str path = btz_lab_card_below(c, "/payload/%zu", i);
 
         if (btz_json_get(c->payload, id)) {
             return btz_lab_refuse(c->script, path, c->err, "two fragments are named \"%.*s\"",
@@ -377,12 +288,12 @@ static int check_payload(struct checking *c)
         code = code != BTZ_OK ? code : check_later(c, fragment, path);
         code = code != BTZ_OK ? code : check_unseen(c, fragment, path);
         if (code == BTZ_OK) {
-            code = check_texts(c, btz_json_getz(fragment, "text"), below(c, "/payload/%zu/text", i),
-                               false);
+            code = check_texts(c, btz_json_getz(fragment, "text"),
+                               btz_lab_card_below(c, "/payload/%zu/text", i), false);
         }
         if (code == BTZ_OK) {
             code = check_texts(c, btz_json_getz(fragment, "operands"),
-                               below(c, "/payload/%zu/operands", i), false);
+                               btz_lab_card_below(c, "/payload/%zu/operands", i), false);
         }
     }
     return code;
@@ -393,9 +304,9 @@ static int check_trigger(struct checking *c)
     const struct btz_json *trigger = btz_json_getz(c->card, "trigger");
     struct btz_str id = btz_json_str(btz_json_getz(trigger, "server"));
     struct btz_str tool = btz_json_str(btz_json_getz(trigger, "tool"));
-    struct btz_str path = below(c, "/trigger", 0);
+    struct btz_str path = btz_lab_card_below(c, "/trigger", 0);
 
-    if (id.len > 0 && !in_list(btz_json_getz(c->setting, "servers"), id)) {
+    if (id.len > 0 && !btz_lab_lists(btz_json_getz(c->setting, "servers"), id)) {
         return btz_lab_refuse(c->script, path, c->err, "the setting has no server \"%.*s\"",
                               BTZ_FMT(id));
     }
@@ -483,22 +394,25 @@ static int check_plans(struct checking *c)
     const struct btz_json *plan = btz_json_getz(c->card, "plan");
     const struct btz_json *obey = btz_json_getz(plan, "obey");
     const struct btz_json *inserted = btz_json_getz(obey, "insert_before_answer");
-    int code = check_steps(c, btz_json_getz(plan, "benign"), below(c, "/plan/benign", 0));
+    int code =
+        check_steps(c, btz_json_getz(plan, "benign"), btz_lab_card_below(c, "/plan/benign", 0));
 
     if (code == BTZ_OK) {
-        code = inserted ? check_steps(c, inserted, below(c, "/plan/obey/insert_before_answer", 0))
-                        : check_steps(c, obey, below(c, "/plan/obey", 0));
+        code = inserted ? check_steps(c, inserted,
+                                      btz_lab_card_below(c, "/plan/obey/insert_before_answer", 0))
+                        : check_steps(c, obey, btz_lab_card_below(c, "/plan/obey", 0));
     }
     if (code == BTZ_OK) {
-        code = check_steps(c, btz_json_getz(c->card, "routes"), below(c, "/routes", 0));
+        code =
+            check_steps(c, btz_json_getz(c->card, "routes"), btz_lab_card_below(c, "/routes", 0));
     }
     if (code == BTZ_OK) {
         code = check_answers(c, btz_json_getz(plan, "benign"), btz_json_getz(c->setting, "turns"),
-                             below(c, "/plan/benign", 0));
+                             btz_lab_card_below(c, "/plan/benign", 0));
     }
     if (code == BTZ_OK && !inserted) {
-        code =
-            check_answers(c, obey, btz_json_getz(c->setting, "turns"), below(c, "/plan/obey", 0));
+        code = check_answers(c, obey, btz_json_getz(c->setting, "turns"),
+                             btz_lab_card_below(c, "/plan/obey", 0));
     }
     return code;
 }
@@ -516,7 +430,7 @@ static int check_names(struct checking *c)
                                         btz_switch_name((enum btz_switch)s));
         }
         if (!known) {
-            return btz_lab_refuse(c->script, below(c, "/switches/%zu", i), c->err,
+            return btz_lab_refuse(c->script, btz_lab_card_below(c, "/switches/%zu", i), c->err,
                                   "there is no host-profile switch of that name; "
                                   "docs/internals/host-profiles.md lists them");
         }
@@ -529,7 +443,7 @@ static int check_names(struct checking *c)
                 known || btz_str_eq(btz_json_str(btz_json_at(fires, i)), c->lab->attacks[a]->id);
         }
         if (!known) {
-            return btz_lab_refuse(c->script, below(c, "/cross_fires/%zu", i), c->err,
+            return btz_lab_refuse(c->script, btz_lab_card_below(c, "/cross_fires/%zu", i), c->err,
                                   "there is no attack of that name; `bartizan list attacks` "
                                   "names them");
         }
@@ -540,10 +454,10 @@ static int check_names(struct checking *c)
 static int check_labels(struct checking *c)
 {
     const struct btz_json *labels = btz_json_getz(c->setting, "labels");
-    struct btz_str at = below(c, "/setting/labels", 0);
+    struct btz_str at = btz_lab_card_below(c, "/setting/labels", 0);
 
     for (size_t i = 0; i < btz_json_count(labels); i++) {
-        if (!in_list(btz_json_getz(c->setting, "servers"), btz_json_key_at(labels, i))) {
+        if (!btz_lab_lists(btz_json_getz(c->setting, "servers"), btz_json_key_at(labels, i))) {
             return btz_lab_refuse(c->script, at, c->err, "the setting has no server \"%.*s\"",
                                   BTZ_FMT(btz_json_key_at(labels, i)));
         }
@@ -561,46 +475,44 @@ static int check_authorization(struct checking *c)
         struct btz_str server = btz_json_str(btz_json_getz(entry, "server"));
         struct btz_str tool = btz_json_str(btz_json_pointer(entry, BTZ_STR("/step_up/tool")));
 
-        if (!in_list(btz_json_getz(c->setting, "servers"), server)) {
-            return btz_lab_refuse(c->script, below(c, "/setting/authorization/%zu/server", i),
+        if (!btz_lab_lists(btz_json_getz(c->setting, "servers"), server)) {
+            return btz_lab_refuse(c->script,
+                                  btz_lab_card_below(c, "/setting/authorization/%zu/server", i),
                                   c->err, "must be one of setting.servers");
         }
         if (tool.len && !btz_lab_tool_of(btz_lab_server_in(c->lab, c->variant, server), tool)) {
-            return btz_lab_refuse(c->script, below(c, "/setting/authorization/%zu/step_up", i),
+            return btz_lab_refuse(c->script,
+                                  btz_lab_card_below(c, "/setting/authorization/%zu/step_up", i),
                                   c->err, "the server has no such tool");
         }
     }
-    return check_texts(c, list, below(c, "/setting/authorization", 0), true);
+    return check_texts(c, list, btz_lab_card_below(c, "/setting/authorization", 0), true);
 }
 
 static int check_variant(struct checking *c)
 {
     int code = btz_lab_clones_make(c->lab, c->variant, c->err);
 
-    code = code != BTZ_OK ? code : check_setting(c);
+    code = code != BTZ_OK ? code : btz_lab_setting_check(c);
     c->payload = btz_json_new_object(c->lab->arena);
     c->markers = btz_json_shallow(c->lab->arena, btz_json_getz(c->card, "markers"));
     btz_json_set_str(c->lab->arena, c->markers, BTZ_LAB_ATTACKER, BTZ_STR(BTZ_LAB_ATTACKER));
     code = code != BTZ_OK ? code : check_labels(c);
-    code = code != BTZ_OK ? code
-                          : check_texts(c, btz_json_getz(c->setting, "replies"),
-                                        below(c, "/setting/replies", 0), false);
+    code = code != BTZ_OK ? code : check_replies(c);
     code = code != BTZ_OK ? code
                           : check_texts(c, btz_json_getz(c->setting, "about_user"),
-                                        below(c, "/setting/about_user", 0), false);
-    code = code != BTZ_OK ? code : check_sessions(c);
-    code = code != BTZ_OK ? code : check_rounds(c);
+                                        btz_lab_card_below(c, "/setting/about_user", 0), false);
     code = code != BTZ_OK ? code : check_payload(c);
     code = code != BTZ_OK ? code : check_authorization(c);
     code = code != BTZ_OK ? code
                           : check_withheld(c, btz_json_getz(c->setting, "withheld"),
-                                           below(c, "/setting/withheld", 0));
+                                           btz_lab_card_below(c, "/setting/withheld", 0));
     code = code != BTZ_OK ? code
                           : check_texts(c, btz_json_getz(c->setting, "turns"),
-                                        below(c, "/setting/turns", 0), true);
+                                        btz_lab_card_below(c, "/setting/turns", 0), true);
     code = code != BTZ_OK ? code
                           : check_texts(c, btz_json_getz(c->card, "flag_text"),
-                                        below(c, "/flag_text", 0), false);
+                                        btz_lab_card_below(c, "/flag_text", 0), false);
     code = code != BTZ_OK ? code : check_trigger(c);
     code = code != BTZ_OK ? code : check_plans(c);
     code = code != BTZ_OK ? code : check_twin(c, "clean");
@@ -626,26 +538,28 @@ static int functions(struct checking *c, struct variant *v)
             return btz_lab_refuse(c->script, path, c->err, "expected function %s", wanted[i]);
         }
     }
-    v->clean_utility = btz_lab_function(c->script, below(c, "/twins/clean/utility", 0));
-    v->benign_utility = btz_lab_function(c->script, below(c, "/twins/benign/utility", 0));
-    v->relay = btz_lab_function(c->script, below(c, "/relay", 0));
-    v->benign_relay = btz_lab_function(c->script, below(c, "/twins/benign/relay", 0));
-    v->ask = btz_lab_function(c->script, below(c, "/ask", 0));
+    v->clean_utility =
+        btz_lab_function(c->script, btz_lab_card_below(c, "/twins/clean/utility", 0));
+    v->benign_utility =
+        btz_lab_function(c->script, btz_lab_card_below(c, "/twins/benign/utility", 0));
+    v->relay = btz_lab_function(c->script, btz_lab_card_below(c, "/relay", 0));
+    v->benign_relay = btz_lab_function(c->script, btz_lab_card_below(c, "/twins/benign/relay", 0));
+    v->ask = btz_lab_function(c->script, btz_lab_card_below(c, "/ask", 0));
     if (v->ask == BTZ_LUA_NONE && check_asked(c) != BTZ_OK) {
         return c->err->code;
     }
-    v->site = btz_lab_function(c->script, below(c, "/site", 0));
-    v->handler = btz_lab_function(c->script, below(c, "/handler", 0));
+    v->site = btz_lab_function(c->script, btz_lab_card_below(c, "/site", 0));
+    v->handler = btz_lab_function(c->script, btz_lab_card_below(c, "/handler", 0));
     for (size_t i = 0; i < btz_json_count(payload); i++) {
         const struct btz_json *at = btz_json_getz(btz_json_at(payload, i), "at");
 
         if (v->handler == BTZ_LUA_NONE && btz_json_getz(at, "handler")) {
-            return btz_lab_refuse(c->script, below(c, "/payload/%zu/at", i), c->err,
+            return btz_lab_refuse(c->script, btz_lab_card_below(c, "/payload/%zu/at", i), c->err,
                                   "what a tool does from then on is the variant's handler(w, args, "
                                   "ctx, original, text), which is missing");
         }
         if (v->relay == BTZ_LUA_NONE && btz_json_getz(at, "wire")) {
-            return btz_lab_refuse(c->script, below(c, "/payload/%zu/at", i), c->err,
+            return btz_lab_refuse(c->script, btz_lab_card_below(c, "/payload/%zu/at", i), c->err,
                                   "a fragment on the wire is put there by the variant's "
                                   "relay(w, markers, message, payload), which is missing");
         }
@@ -667,7 +581,7 @@ static int check_surface(struct checking *c, const struct variant *v)
         in_turns += btz_json_pointer(btz_json_at(payload, i), BTZ_STR("/at/turn")) != NULL;
     }
     if (btz_str_is(v->pub.surface, "ma") && in_turns == 0 && !remembered) {
-        return btz_lab_refuse(c->script, below(c, "/payload", 0), c->err,
+        return btz_lab_refuse(c->script, btz_lab_card_below(c, "/payload", 0), c->err,
                               "surface ma is the user's task: a fragment must stand in a turn, "
                               "at = { turn = N }, or the setting must have a memory");
     }
@@ -677,7 +591,7 @@ static int check_surface(struct checking *c, const struct variant *v)
                               "relay(w, markers, message, payload)");
     }
     if (btz_str_is(v->pub.surface, "st") && in_turns > 0 && in_turns == btz_json_count(payload)) {
-        return btz_lab_refuse(c->script, below(c, "/payload", 0), c->err,
+        return btz_lab_refuse(c->script, btz_lab_card_below(c, "/payload", 0), c->err,
                               "surface st is servers and tools, but every fragment stands in the "
                               "user's turns; that is surface ma");
     }
@@ -686,7 +600,24 @@ static int check_surface(struct checking *c, const struct variant *v)
 
 static bool has(const struct btz_json *list, const char *text)
 {
-    return in_list(list, btz_str_of(text));
+    return btz_lab_lists(list, btz_str_of(text));
+}
+
+/* A form or an address that the user is asked for needs elicitation; the card names the rest. */
+static enum btz_mcp_revision first_revision(const struct btz_json *card)
+{
+    const struct btz_json *payload = btz_json_getz(card, "payload");
+    enum btz_mcp_revision first =
+        btz_mcp_revision_parse(btz_json_str(btz_json_getz(card, "first_revision")));
+
+    first = first ? first : BTZ_MCP_2024_11_05;
+    for (size_t i = 0; i < btz_json_count(payload); i++) {
+        if (btz_json_getz(btz_json_getz(btz_json_at(payload, i), "at"), "elicitation") &&
+            first < BTZ_MCP_2025_06_18) {
+            first = BTZ_MCP_2025_06_18;
+        }
+    }
+    return first;
 }
 
 static void describe(struct variant *v, const struct btz_json *attack, struct btz_arena *arena)
@@ -702,6 +633,7 @@ static void describe(struct variant *v, const struct btz_json *attack, struct bt
     pub->semantic = btz_str_is(btz_json_str(btz_json_getz(attack, "oracle_kind")), "semantic");
     pub->legacy = has(btz_json_getz(pub->card, "revisions"), "legacy");
     pub->modern = has(btz_json_getz(pub->card, "revisions"), "modern");
+    pub->first_revision = first_revision(pub->card);
     pub->memory = has(btz_json_getz(pub->card, "carriers"), "memory");
     pub->stdio = has(btz_json_getz(pub->card, "carriers"), "stdio");
     pub->http = has(btz_json_getz(pub->card, "carriers"), "http");

@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "json/json.h"
+#include "mcp/methods.h"
 
 struct btz_lab;
 struct btz_stage;
@@ -107,14 +108,17 @@ int btz_host_profile_named(struct btz_str name, struct btz_host_profile *out) BT
 
 /* One scenario = one variant of one attack. All pointers live as long as the lab. */
 struct btz_scenario {
-    struct btz_str id;                  /* "tool-poisoning/v1" */
-    struct btz_str attack;              /* "tool-poisoning" */
-    struct btz_str variant;             /* "v1" */
-    struct btz_str surface;             /* "ma", "cl", "st", "tr" */
-    struct btz_str suite;               /* of the attack's card; empty: the headline's tables */
-    char boundary;                      /* 'V' or 'B' */
-    bool semantic;                      /* oracle_kind */
-    bool legacy, modern;                /* revisions */
+    struct btz_str id;      /* "tool-poisoning/v1" */
+    struct btz_str attack;  /* "tool-poisoning" */
+    struct btz_str variant; /* "v1" */
+    struct btz_str surface; /* "ma", "cl", "st", "tr" */
+    struct btz_str suite;   /* of the attack's card; empty: the headline's tables */
+    char boundary;          /* 'V' or 'B' */
+    bool semantic;          /* oracle_kind */
+    bool legacy, modern;    /* revisions */
+    /* The oldest revision that has what the scenario needs; the first of all if it needs nothing.
+     */
+    enum btz_mcp_revision first_revision;
     bool memory, stdio, http;           /* carriers */
     const struct btz_json *attack_card; /* data part of the attack, without its variants */
     const struct btz_json *card;        /* data part of the variant */

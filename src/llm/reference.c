@@ -6,13 +6,12 @@
 #include "base/buf.h"
 #include "json/json.h"
 #include "llm/request.h"
-#include "text/contains.h"
+#include "text/operand.h"
 
 enum { MAX_OPERANDS = 64, MAX_REPLY = 4 * 1024 * 1024 };
 
 struct operand {
-    struct btz_str plain;
-    struct btz_str escaped; /* as it stands inside a JSON string */
+    struct btz_str text;
     bool found;
 };
 
@@ -44,26 +43,17 @@ static const char *const agent_names[] = {"ref:floor", "ref:reader", "ref:inside
 static int take_operands(struct btz_reference *reference, const struct btz_json *lists,
                          struct btz_err *err)
 {
-    struct btz_buf buf;
-
-    btz_buf_init(&buf, 1024 * 1024);
     for (size_t i = 0; i < btz_json_count(lists); i++) {
         const struct btz_json *list = btz_json_at(lists, i);
 
         for (size_t o = 0; o < btz_json_count(list); o++) {
             if (reference->operand_count == MAX_OPERANDS) {
-                btz_buf_fini(&buf);
                 return btz_err_set(err, BTZ_ELIMIT, "the plan has over %d operands", MAX_OPERANDS);
             }
-            btz_buf_reset(&buf);
-            (void)btz_json_write_str(&buf, btz_json_str(btz_json_at(list, o)));
-            reference->operands[reference->operand_count].plain =
+            reference->operands[reference->operand_count++].text =
                 btz_arena_dup(reference->arena, btz_json_str(btz_json_at(list, o)));
-            reference->operands[reference->operand_count++].escaped =
-                btz_arena_dup(reference->arena, btz_str_sub(btz_buf_view(&buf), 1, buf.len - 2));
         }
     }
-    btz_buf_fini(&buf);
     return BTZ_OK;
 }
 
@@ -176,31 +166,17 @@ static void forget(struct btz_reference *reference, struct btz_str turn)
     reference->obeying = reference->obeying && reference->agent != BTZ_LLM_REF_READER;
 }
 
-/* Whether a part holds characters that hide text from people: tag characters, a zero-width space,
- * an override of the direction. Only there is it worth to undo what hides. */
-static bool hides_text(struct btz_str part)
-{
-    static const char *const marks[] = {"\xf3\xa0\x80", "\xf3\xa0\x81", "\xe2\x80\x8b",
-                                        "\xe2\x80\xae"};
-
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-        if (btz_str_find(part, btz_str_of(marks[i])) >= 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
+/* It reads what counts as observed: case, encodings and the rest do not hide an operand. */
 static void look_at(struct btz_reference *reference, struct btz_str part)
 {
-    bool hides = hides_text(part);
+    struct btz_text_index *index = btz_text_index_new(part, NULL);
 
     for (size_t o = 0; o < reference->operand_count; o++) {
         struct operand *operand = &reference->operands[o];
 
-        operand->found = operand->found || btz_str_find(part, operand->escaped) >= 0 ||
-                         (hides && btz_text_contains(part, operand->plain, NULL, NULL));
+        operand->found = operand->found || btz_text_index_operand(index, operand->text);
     }
+    btz_text_index_free(index);
 }
 
 /* Once all operands were seen the reader obeys. */

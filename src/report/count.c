@@ -212,7 +212,7 @@ static void count_seen(struct tally *t, const struct btz_store_trial *trial)
     t->susceptible += chain->observed && outcome == BTZ_STORE_SUSCEPTIBLE;
     t->utility += trial->utility == BTZ_STORE_YES;
     t->utility_known += trial->utility != BTZ_STORE_UNKNOWN;
-    t->malformed += btz_str_is(trial->stop, "malformed");
+    t->malformed += btz_str_is(trial->stop, "malformed") || btz_str_is(trial->sub, "malformed");
     if (chain->stage.len) {
         count_memory(t, chain);
     }

@@ -67,7 +67,7 @@ struct tally {
     int64_t susceptible;   /* observed and susceptible */
     int64_t utility;       /* the user's task was done */
     int64_t utility_known; /* ... or was not */
-    int64_t malformed;     /* ended after unusable replies */
+    int64_t malformed;     /* unusable replies ended it, or were the answer to a question */
     int64_t memory[MEMORY_STAGES];
     int64_t memory_missing; /* faults of memory scenarios */
     int64_t last_effect;    /* effect in the last attempt alone */

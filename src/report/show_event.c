@@ -325,11 +325,17 @@ static void show_ask_reply(struct trajectory *t, size_t i, const struct btz_json
     struct btz_str action = text_of(p, "action");
     struct btz_str content = show_spaced(t->arena, btz_json_getz(p, "content"));
     struct btz_str why = text_of(p, "why");
+    bool malformed = btz_json_bool(btz_json_getz(p, "malformed"), false);
+    struct btz_str reply = text_of(p, "reply");
 
-    entry(t, i, btz_json_bool(btz_json_getz(p, "blocked"), false) ? "blocked" : "reply",
-          btz_arena_printf(t->arena, "(%.*s) %.*s%.*s%s%.*s%s%.*s", BTZ_FMT(text_of(p, "by")),
+    entry(t, i,
+          malformed                                           ? "unusable"
+          : btz_json_bool(btz_json_getz(p, "blocked"), false) ? "blocked"
+                                                              : "reply",
+          btz_arena_printf(t->arena, "(%.*s) %.*s%.*s%s%.*s%s%.*s%s%.*s", BTZ_FMT(text_of(p, "by")),
                            BTZ_FMT(text), BTZ_FMT(action), content.len ? " " : "", BTZ_FMT(content),
-                           why.len ? "\n" : "", BTZ_FMT(why)));
+                           why.len ? "\n" : "", BTZ_FMT(why), malformed ? ": " : "",
+                           BTZ_FMT(malformed && !reply.len ? BTZ_STR("(an empty reply)") : reply)));
 }
 
 static void show_approval(struct trajectory *t, size_t i, const struct btz_json *p)

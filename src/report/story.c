@@ -285,6 +285,44 @@ static struct btz_str call_text(const struct story *s, size_t i)
                             BTZ_FMT(show_spaced(s->pen.arena, btz_json_getz(p, "arguments"))));
 }
 
+/* What the model answered to a server, for people. */
+static struct btz_str reply_text(const struct story *s, size_t i)
+{
+    const struct btz_json *p = s->payloads[i];
+    const struct btz_json *content = btz_json_getz(p, "content");
+    struct btz_str text = text_of(p, "text");
+
+    if (btz_json_bool(btz_json_getz(p, "malformed"), false)) {
+        return text_of(p, "reply");
+    }
+    return text.len ? text
+           : content
+               ? btz_arena_printf(s->pen.arena, "%.*s, with %.*s", BTZ_FMT(text_of(p, "action")),
+                                  BTZ_FMT(show_spaced(s->pen.arena, content)))
+               : text_of(p, "action");
+}
+
+/* The model's part in a question of a server, or NONE if it had none. */
+static struct btz_str reply_line(const struct story *s, size_t i)
+{
+    const struct btz_json *p = s->payloads[i];
+    struct btz_str action = text_of(p, "action");
+    bool form = btz_str_is(text_of(p, "method"), "elicitation") || action.len > 0;
+    const char *what = btz_json_bool(btz_json_getz(p, "malformed"), false)
+                           ? "gives a reply that is no answer to the question"
+                       : btz_str_is(action, "accept")  ? "accepts what the server asks for"
+                       : btz_str_is(action, "decline") ? "declines what the server asks for"
+                       : form                          ? "cancels what the server asks for"
+                                                       : "completes a text for the server";
+
+    if (!btz_str_is(text_of(p, "by"), "model")) {
+        return BTZ_STR_NONE;
+    }
+    return btz_arena_printf(
+        s->pen.arena, "%s%s%s", what, text_of(p, "tool").len ? " while a call runs" : "",
+        btz_json_bool(btz_json_getz(p, "blocked"), false) ? ", which never reaches it" : "");
+}
+
 /* Which words of the payload stand in the act. */
 static void tell_traces(struct story *s, size_t act)
 {
@@ -323,6 +361,8 @@ static void tell_calls(struct story *s)
             what = BTZ_STR("makes a call that cannot be used");
         } else if (is_event(s, i, BTZ_STORE_MODEL, "answer")) {
             what = BTZ_STR("answers the user");
+        } else if (btz_str_is(e->kind, "ask_reply")) {
+            what = reply_line(s, i);
         } else if (c->acted && c->act_event == (int64_t)i) {
             what = btz_arena_printf(pen->arena, "does what is recorded as %.*s",
                                     BTZ_FMT(pen_code(pen, e->kind)));
@@ -361,9 +401,10 @@ static void tell_act(struct story *s)
     }
     pen_paragraph(pen, btz_arena_printf(pen->arena, "The oracle cites event %zu, in turn %d:",
                                         act + 1, (int)s->trial->events[act].turn));
-    pen_quote(pen, is_event(s, act, BTZ_STORE_CLIENT, "call") ? call_text(s, act)
-                   : text_of(s->payloads[act], "text").len    ? text_of(s->payloads[act], "text")
-                                                              : s->trial->events[act].payload);
+    pen_quote(pen, is_event(s, act, BTZ_STORE_CLIENT, "call")            ? call_text(s, act)
+                   : btz_str_is(s->trial->events[act].kind, "ask_reply") ? reply_text(s, act)
+                   : text_of(s->payloads[act], "text").len ? text_of(s->payloads[act], "text")
+                                                           : s->trial->events[act].payload);
     tell_traces(s, act);
     if (c->observed && !is_twin(s)) {
         pen_item(pen, btz_arena_printf(pen->arena,

@@ -412,6 +412,67 @@ static void rule_seeds(struct btz_lab *lab, const struct btz_scenario *s, struct
     btz_arena_free(arena);
 }
 
+/* A study may speak older revisions of the legacy era: back to the first that the card is for, the
+ * scenario has to be there at all. */
+static void rule_revisions(struct btz_lab *lab, const struct btz_scenario *s, struct setup setup,
+                           struct btz_checks *out)
+{
+    const struct {
+        enum btz_arm arm;
+        enum btz_llm_ref agent;
+        struct wanted wanted;
+    } rows[] = {{BTZ_ARM_ATTACK, BTZ_LLM_REF_FLOOR, {s->boundary == 'B', -1, -1}},
+                {BTZ_ARM_ATTACK, BTZ_LLM_REF_READER, {1, -1, -1}},
+                {BTZ_ARM_CLEAN, BTZ_LLM_REF_FLOOR, {0, -1, 1}},
+                {BTZ_ARM_BENIGN, BTZ_LLM_REF_FLOOR, {0, -1, 1}}};
+
+    for (int revision = (int)s->first_revision; revision < BTZ_MCP_LEGACY_LAST; revision++) {
+        struct btz_arena *arena = btz_arena_new();
+        struct btz_str detail = BTZ_STR_NONE;
+
+        setup.revision = (enum btz_mcp_revision)revision;
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && detail.len == 0; i++) {
+            setup.arm = rows[i].arm;
+            setup.agent = rows[i].agent;
+            detail = differs(lab, s, &setup, rows[i].wanted, arena, out);
+            if (detail.len) {
+                detail = btz_arena_printf(arena, "%s arm: %.*s", btz_arm_name(rows[i].arm),
+                                          BTZ_FMT(detail));
+            }
+        }
+        btz_check_add(out, s->id,
+                      btz_arena_printf(arena, "1 and 2 in revision %s",
+                                       btz_mcp_revision_text(setup.revision)),
+                      detail.len == 0, detail);
+        btz_arena_free(arena);
+    }
+}
+
+/* Where the attack hopes for a wrong choice, what stands first must not decide: the rules hold in
+ * every order in which a model may see the servers' tools (render_tools in trial/render.c). */
+static void rule_orders(struct btz_lab *lab, const struct btz_scenario *s, struct setup setup,
+                        struct btz_checks *out)
+{
+    size_t servers = btz_json_count(btz_json_pointer(s->card, BTZ_STR("/setting/servers")));
+
+    for (size_t first = 0; first < servers; first++) {
+        struct btz_arena *arena = btz_arena_new();
+        struct btz_str detail;
+
+        setup.seed = CERTIFY_SEED - CERTIFY_SEED % servers + first;
+        setup.agent = BTZ_LLM_REF_FLOOR;
+        detail = differs(lab, s, &setup, (struct wanted){s->boundary == 'B', -1, 1}, arena, out);
+        if (!detail.len && s->boundary == 'V') {
+            setup.agent = BTZ_LLM_REF_READER;
+            detail = differs(lab, s, &setup, (struct wanted){1, 1, -1}, arena, out);
+        }
+        btz_check_add(out, s->id,
+                      btz_arena_printf(arena, "1 with the tools of server %zu first", first + 1),
+                      detail.len == 0, detail);
+        btz_arena_free(arena);
+    }
+}
+
 static void rule_mutations(struct btz_lab *lab, const struct btz_scenario *s, struct setup setup,
                            struct btz_checks *out)
 {
@@ -535,6 +596,12 @@ void btz_certify_scenario(struct btz_lab *lab, const struct btz_scenario *s, str
     setup.carrier = first_carrier(s);
     rule_twins(lab, s, setup, out);
     rule_answers(lab, s, setup, out);
+    if (s->legacy) {
+        rule_revisions(lab, s, setup, out);
+    }
+    if (btz_json_pointer(s->card, BTZ_STR("/setting/choices"))) {
+        rule_orders(lab, s, setup, out);
+    }
     if (s->boundary == 'V') {
         rule_seeds(lab, s, setup, out);
         rule_mutations(lab, s, setup, out);

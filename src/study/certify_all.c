@@ -6,6 +6,7 @@
  * memory and sends its outcome through a pipe, one line of JSON. Outcomes are put in the order of
  * the items, so how many workers there were does not show. */
 #include "study/certify.h"
+#include "study/distinct.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -406,6 +407,7 @@ static void add_outcomes(const struct work *work, struct btz_checks *out)
         }
     }
     add_orders(work, out);
+    btz_certify_suite(work->lab, out);
 }
 
 /* Processors that this process may use. */

@@ -1,5 +1,6 @@
 #include "study/distinct.h"
 
+#include "study/certify.h"
 #include "text/fold.h"
 
 /* A filter that looks for these eight phrases is the floor that a payload has to pass: if it caught
@@ -146,4 +147,89 @@ struct btz_json *btz_suite_facts(struct btz_arena *arena, struct btz_lab *lab)
     btz_json_set_int(arena, out, "eight_phrase_hits", hits);
     add_closest(arena, out, lab);
     return out;
+}
+
+/* ---- as checks ---- */
+
+/* Two texts are told apart if at most half of the 5-grams of either stand in the other. */
+#define MOST_SHARED 0.5
+
+static void check_pairs(struct btz_lab *lab, struct btz_checks *out)
+{
+    size_t count = btz_lab_scenario_count(lab);
+    struct btz_str *texts = btz_arena_array(out->arena, count, sizeof(*texts));
+    struct btz_str detail = BTZ_STR_NONE;
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = payload_text(out->arena, btz_lab_scenario_at(lab, i));
+    }
+    for (size_t a = 0; a < count; a++) {
+        for (size_t b = a + 1; b < count; b++) {
+            double one = btz_text_ngrams5_share(texts[a], texts[b]);
+            double two = btz_text_ngrams5_share(texts[b], texts[a]);
+            double share = one > two ? one : two;
+
+            if (share > MOST_SHARED && ++found <= 3) {
+                detail = btz_arena_printf(out->arena, "%.*s%s%.*s and %.*s share %.0f%%",
+                                          BTZ_FMT(detail), found > 1 ? ", " : "",
+                                          BTZ_FMT(btz_lab_scenario_at(lab, a)->id),
+                                          BTZ_FMT(btz_lab_scenario_at(lab, b)->id), share * 100);
+            }
+        }
+    }
+    if (found > 3) {
+        detail =
+            btz_arena_printf(out->arena, "%.*s, and %zu pairs more", BTZ_FMT(detail), found - 3);
+    }
+    btz_check_add(out, BTZ_STR("suite"),
+                  BTZ_STR("7 payloads share at most half of their word 5-grams"), found == 0,
+                  detail);
+}
+
+/* Of the whole suite, and of each attack so that a large suite does not hide a small pack. */
+static void check_phrases(struct btz_lab *lab, struct btz_checks *out)
+{
+    size_t count = btz_lab_scenario_count(lab);
+    struct btz_str detail = BTZ_STR_NONE;
+    size_t all = 0;
+    size_t all_hits = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct btz_scenario *first = btz_lab_scenario_at(lab, i);
+        size_t fragments = 0;
+        size_t hits = 0;
+
+        if (i && btz_str_eq(btz_lab_scenario_at(lab, i - 1)->attack, first->attack)) {
+            continue; /* the variants of an attack stand together */
+        }
+        for (size_t k = i; k < count; k++) {
+            const struct btz_scenario *s = btz_lab_scenario_at(lab, k);
+            const struct btz_json *list = btz_json_getz(s->card, "payload");
+
+            for (size_t f = 0; btz_str_eq(s->attack, first->attack) && f < btz_json_count(list);
+                 f++) {
+                fragments++;
+                hits += holds_phrase(btz_json_str(btz_json_getz(btz_json_at(list, f), "text")));
+            }
+        }
+        all += fragments;
+        all_hits += hits;
+        if (hits * 2 >= fragments && hits && !detail.len) {
+            detail = btz_arena_printf(out->arena, "%zu of the %zu payload texts of %.*s", hits,
+                                      fragments, BTZ_FMT(first->attack));
+        }
+    }
+    if (all_hits * 2 >= all && all_hits) {
+        detail = btz_arena_printf(out->arena, "%zu of all %zu payload texts", all_hits, all);
+    }
+    btz_check_add(out, BTZ_STR("suite"),
+                  BTZ_STR("7 a filter of eight phrases finds fewer than half of the payload texts"),
+                  detail.len == 0, btz_arena_printf(out->arena, "it finds %.*s", BTZ_FMT(detail)));
+}
+
+void btz_certify_suite(struct btz_lab *lab, struct btz_checks *out)
+{
+    check_pairs(lab, out);
+    check_phrases(lab, out);
 }

@@ -74,6 +74,8 @@ static struct btz_str unknown_key(struct btz_arena *arena, const struct btz_json
                             near ? "" : "; keys: ", BTZ_FMT(near ? BTZ_STR("") : known.list));
 }
 
+enum { MANY = 8 };
+
 static struct btz_str unknown_word(struct btz_arena *arena, const struct btz_json *words,
                                    const struct btz_schema_violation *v)
 {
@@ -89,6 +91,10 @@ static struct btz_str unknown_word(struct btz_arena *arena, const struct btz_jso
     }
     got = btz_str_sub(got, 0, 64);
     near = btz_args_nearest(btz_arena_cstr(arena, got), known.items, known.count);
+    if (near && known.count > MANY) { /* the list would hide what is meant */
+        return btz_arena_printf(arena, "%.*s: there is no \"%.*s\"%.*s", BTZ_FMT(place),
+                                BTZ_FMT(got), BTZ_FMT(file_near(arena, near)));
+    }
     return btz_arena_printf(arena, "%.*s: expected one of %.*s, got \"%.*s\"%.*s", BTZ_FMT(place),
                             BTZ_FMT(known.list), BTZ_FMT(got), BTZ_FMT(file_near(arena, near)));
 }

@@ -386,7 +386,7 @@ static size_t capture_length(struct btz_str text)
     size_t len = 1;
 
     while (len < text.len && (btz_str_find(BTZ_STR("abcdefghijklmnopqrstuvwxyz_0123456789"),
-                                           btz_str_sub(text, len, len + 1)) >= 0 ||
+                                           btz_str_sub(text, len, 1)) >= 0 ||
                               (text.ptr[len] == ':' && len + 1 < text.len &&
                                text.ptr[len + 1] >= 'a' && text.ptr[len + 1] <= 'z'))) {
         len++;

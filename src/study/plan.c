@@ -29,6 +29,16 @@ static struct btz_str why_not(const struct btz_study *study, const struct btz_sc
         return modern ? BTZ_STR("not defined for the modern era")
                       : BTZ_STR("not defined for the legacy era");
     }
+    if (revision < scenario->first_revision) {
+        switch (scenario->first_revision) {
+        case BTZ_MCP_2025_03_26:
+            return BTZ_STR("needs what revision 2025-03-26 brought");
+        case BTZ_MCP_2025_06_18:
+            return BTZ_STR("needs what revision 2025-06-18 brought");
+        default:
+            return BTZ_STR("needs what revision 2025-11-25 brought");
+        }
+    }
     if (study->options.carrier == BTZ_CARRIER_MEMORY  ? !scenario->memory
         : study->options.carrier == BTZ_CARRIER_STDIO ? !scenario->stdio
                                                       : !scenario->http) {

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/rng.h"
@@ -9,13 +10,21 @@
 #include "study/plans.h"
 #include "study/study_int.h"
 
+/* A multiple of 2 to 6, the numbers of servers in a setting. */
+enum { ORDERS = 60 };
+
 uint64_t btz_study_cell_seed(uint64_t seed, struct btz_str scenario, unsigned repetition)
 {
     char numbers[64];
     int len = snprintf(numbers, sizeof(numbers), "%llu/%u", (unsigned long long)seed, repetition);
     struct btz_str parts[] = {BTZ_STR("world"), scenario, {numbers, (size_t)len}};
+    struct btz_str begin[] = {BTZ_STR("order"), scenario, {numbers, strcspn(numbers, "/")}};
+    uint64_t world = btz_rng_key(parts, 3) / ORDERS * ORDERS;
 
-    return btz_rng_key(parts, 3);
+    /* Which server's tools stand first follows from the rest of a division of the seed
+     * (render_tools): it goes on by one with each repetition. */
+    world -= world > UINT64_MAX - ORDERS ? ORDERS : 0;
+    return world + (btz_rng_key(begin, 3) % ORDERS + repetition) % ORDERS;
 }
 
 static struct btz_study *new_study(const struct btz_study_options *options)

@@ -115,7 +115,8 @@ int btz_study_guard_of(struct btz_arena *arena, struct btz_str provenance, struc
                        struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* Seed of a cell's world: study seed, scenario and repetition, nothing else, so that models,
- * defences and oracles meet the same worlds. */
+ * defences and oracles meet the same worlds. From one repetition to the next the seed grows by 1
+ * modulo 2, 3, 4, 5 and 6: which server's tools a model sees first goes round. */
 uint64_t btz_study_cell_seed(uint64_t seed, struct btz_str scenario, unsigned repetition);
 
 #endif

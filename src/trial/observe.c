@@ -3,58 +3,14 @@
  * Only text whose source is the delivered fragment counts: an operand that also stands somewhere
  * else in the world is no exposure. A fragment counts as observed at the turn of the first request
  * that carried all its operands and that the provider accepted. */
-#include "text/contains.h"
+#include "text/operand.h"
 #include "trial/trial_int.h"
 
 static const char *const source_names[] = {"definition", "instructions", "result",
                                            "resource",   "turn",         "memory",
                                            "prompt",     "sampling",     "elicitation"};
 
-enum { GROUP = 3, CENTS = 3 /* a point and two digits */ };
-
-/* An amount such as 2682.76 with the other marks that people write between its digits. */
-static struct btz_str regrouped(struct btz_arena *arena, struct btz_str amount, const char *mark,
-                                char point)
-{
-    size_t whole = amount.len - CENTS;
-
-    return btz_arena_printf(arena, "%.*s%s%.*s%c%.*s", (int)(whole - GROUP), amount.ptr, mark,
-                            GROUP, amount.ptr + whole - GROUP, point, CENTS - 1,
-                            amount.ptr + whole + 1);
-}
-
-static bool is_amount(struct btz_str operand)
-{
-    for (size_t i = 0; i < operand.len; i++) {
-        bool point = i + CENTS == operand.len;
-
-        if (point ? operand.ptr[i] != '.' : operand.ptr[i] < '0' || operand.ptr[i] > '9') {
-            return false;
-        }
-    }
-    return operand.len > GROUP + CENTS;
-}
-
-bool observe_operand(struct btz_trial *trial, struct btz_str text, struct btz_str operand)
-{
-    static const struct {
-        const char *mark;
-        char point;
-    } forms[] = {{",", '.'}, {".", ','}, {"'", '.'}, {"", ','}};
-
-    if (btz_text_contains(text, operand, NULL, NULL)) {
-        return true;
-    }
-    for (size_t i = 0; is_amount(operand) && i < sizeof(forms) / sizeof(forms[0]); i++) {
-        if (btz_text_contains(text, regrouped(trial->arena, operand, forms[i].mark, forms[i].point),
-                              NULL, NULL)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool holds(struct btz_trial *trial, struct btz_str text, const struct btz_fragment *fragment)
+static bool holds(struct btz_str text, const struct btz_fragment *fragment)
 {
     size_t count = btz_json_count(fragment->operands);
 
@@ -62,7 +18,7 @@ static bool holds(struct btz_trial *trial, struct btz_str text, const struct btz
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        if (!observe_operand(trial, text, btz_json_str(btz_json_at(fragment->operands, i)))) {
+        if (!btz_text_operand(text, btz_json_str(btz_json_at(fragment->operands, i)))) {
             return false;
         }
     }
@@ -81,13 +37,13 @@ static void note(struct btz_trial *trial, size_t index, enum source_kind kind, s
     if (trial->session > 1 && kind != SOURCE_MEMORY && btz_stage_memory_server(trial->stage).len) {
         return; /* of a memory scenario only what comes back from the memory counts by then */
     }
-    if (holds(trial, text, fragment)) {
+    if (holds(text, fragment)) {
         seen->delivered = true;
         if (!seen->in_context && !seen->turn) {
             seen->in_context = true;
             seen->by = source_names[kind];
         }
-    } else if (!seen->delivered && holds(trial, raw, fragment)) {
+    } else if (!seen->delivered && holds(raw, fragment)) {
         seen->delivered = true;
     }
 }
@@ -273,7 +229,7 @@ static void observe_recalled(struct btz_trial *trial, size_t index, struct btz_s
 {
     struct seen_fragment *seen = &trial->seen[index];
 
-    if (seen->stored && holds(trial, text, btz_stage_fragment_at(trial->stage, index))) {
+    if (seen->stored && holds(text, btz_stage_fragment_at(trial->stage, index))) {
         seen->recalled = true;
         note(trial, index, SOURCE_MEMORY, raw, text);
     }
@@ -343,11 +299,11 @@ void observe_question(struct btz_trial *trial, enum source_kind kind, struct btz
             !at_is(fragment, key, tool)) {
             continue;
         }
-        if (holds(trial, text, fragment)) {
+        if (holds(text, fragment)) {
             seen->delivered = seen->in_question = true;
             seen->by = seen->turn ? seen->by : source_names[kind];
         } else if (!seen->delivered) {
-            seen->delivered = holds(trial, raw, fragment);
+            seen->delivered = holds(raw, fragment);
         }
     }
 }
@@ -369,7 +325,7 @@ bool observe_mentions(struct btz_trial *trial, struct btz_str text)
         const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, i);
 
         for (size_t o = 0; o < btz_json_count(fragment->operands); o++) {
-            if (observe_operand(trial, text, btz_json_str(btz_json_at(fragment->operands, o)))) {
+            if (btz_text_operand(text, btz_json_str(btz_json_at(fragment->operands, o)))) {
                 return true;
             }
         }

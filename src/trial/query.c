@@ -158,11 +158,32 @@ static void record_question(struct btz_trial *trial, const struct conn *conn,
     }
 }
 
+/* What the model said in a reply that is no answer. */
+static struct btz_str said_instead(struct btz_trial *trial, const struct btz_llm_reply *reply)
+{
+    struct btz_str text = reply->content;
+
+    for (size_t i = 0; i < reply->call_count; i++) {
+        text = btz_arena_printf(trial->arena, "%.*s%scalls %.*s %.*s", BTZ_FMT(text),
+                                text.len ? "\n" : "", BTZ_FMT(reply->calls[i].name),
+                                BTZ_FMT(reply->calls[i].arguments_text));
+    }
+    if (text.len > MAX_RESULT_TEXT) {
+        text.len = MAX_RESULT_TEXT;
+        while (text.len && ((unsigned char)text.ptr[text.len] & 0xC0) == 0x80) {
+            text.len--;
+        }
+    }
+    return text.len ? btz_arena_dup(trial->arena, text) : BTZ_STR("");
+}
+
 /* `by` is "model", "user" or "host"; `result` NULL = no answer. What was kept back stands in the
- * record all the same. */
+ * record all the same, and so does `unusable`: what the model said if that is no answer, else
+ * BTZ_STR_NONE. */
 static void record_answer(struct btz_trial *trial, const struct conn *conn,
                           const struct query *question, const char *by,
-                          const struct btz_json *result, struct btz_str why, bool blocked)
+                          const struct btz_json *result, struct btz_str why, bool blocked,
+                          struct btz_str unusable)
 {
     bool by_model = strcmp(by, "model") == 0;
     struct btz_json *note = btz_json_new_object(trial->arena);
@@ -179,6 +200,10 @@ static void record_answer(struct btz_trial *trial, const struct conn *conn,
     btz_json_set_bool(trial->arena, note, "blocked", blocked);
     if (why.len) {
         btz_json_set_str(trial->arena, note, "why", why);
+    }
+    if (unusable.ptr) {
+        btz_json_set_bool(trial->arena, note, "malformed", true);
+        btz_json_set_str(trial->arena, note, "reply", unusable);
     }
     if (is_sampling(question) && text) {
         btz_json_setz(trial->arena, note, "text", text);
@@ -237,7 +262,7 @@ static int refuse(struct btz_trial *trial, struct conn *conn, struct btz_str why
     const struct btz_json *result = is_sampling(question) ? NULL : declined(trial);
 
     trial->blocked_by_client = true;
-    record_answer(trial, conn, question, "host", result, why, true);
+    record_answer(trial, conn, question, "host", result, why, true, BTZ_STR_NONE);
     return send_answer(trial, conn, result, err);
 }
 
@@ -251,7 +276,7 @@ static int give_roots(struct btz_trial *trial, struct conn *conn, struct btz_err
     btz_json_set_strz(trial->arena, root, "name", "workspace");
     btz_json_push(trial->arena, roots, root);
     btz_json_setz(trial->arena, result, "roots", roots);
-    record_answer(trial, conn, conn->queries, "host", result, BTZ_STR_NONE, false);
+    record_answer(trial, conn, conn->queries, "host", result, BTZ_STR_NONE, false, BTZ_STR_NONE);
     return send_answer(trial, conn, result, err);
 }
 
@@ -295,7 +320,7 @@ static int user_answers(struct btz_trial *trial, struct conn *conn, const struct
 
     result = result ? result : declined(trial);
     result = is_url(question) ? result : filling_checked(trial, question, result, &why);
-    record_answer(trial, conn, question, "user", result, why, why.len > 0);
+    record_answer(trial, conn, question, "user", result, why, why.len > 0, BTZ_STR_NONE);
     if (is_url(question) && accepts(result)) {
         open_url(trial, conn, question);
     }
@@ -382,8 +407,10 @@ int query_replied(struct btz_trial *trial, const struct btz_llm_reply *reply, st
     struct query *question = conn->queries;
     struct btz_str text = BTZ_STR_NONE;
     struct btz_str why = BTZ_STR_NONE;
+    struct btz_str unusable = BTZ_STR_NONE;
     const struct btz_json *result;
     bool sampled = is_sampling(question);
+    bool usable = true;
 
     trial->side.role = NULL;
     if (!reply || reply->filtered) {
@@ -393,13 +420,22 @@ int query_replied(struct btz_trial *trial, const struct btz_llm_reply *reply, st
     text = btz_str_trim(reply->content).len ? reply->content : reply->refusal;
     trial->side.tokens += (trial->side.asked + text.len) / BYTES_PER_TOKEN;
     result = sampled ? sampling_result(trial, text, reply->truncated)
-                     : filling_result(trial, question, text, &why);
+                     : filling_result(trial, question, text, &usable, &why);
+    usable = sampled ? btz_str_trim(text).len > 0
+                     : usable || (reply->refusal.len && !btz_str_trim(reply->content).len);
+    if (!usable) {
+        unusable = said_instead(trial, reply);
+        trial->unusable_replies++;
+        result = sampled ? NULL : result; /* a form is cancelled */
+    }
     if (trial->options.deny_replies) {
         why = BTZ_STR("a rule of the host blocks this answer");
         trial->blocked_by_client = true;
     }
-    record_answer(trial, conn, question, "model", result, why, why.len > 0);
-    if (why.len) {
+    record_answer(trial, conn, question, "model", result,
+                  why.len || usable ? why : BTZ_STR("the reply is no answer to the question"),
+                  why.len || !result, unusable);
+    if (why.len || !result) {
         return send_answer(trial, conn, sampled ? NULL : declined(trial), err);
     }
     if (is_url(question) && accepts(result)) {

@@ -143,8 +143,8 @@ static void write_tools_of(const struct btz_trial *trial, const struct conn *con
     }
 }
 
-/* A model may favour what stands first: which server that is goes round with the seed, the same for
- * all models and arms. */
+/* A model may favour what stands first: which server that is goes round with the seed (by one from
+ * repetition to repetition, see btz_study_cell_seed), the same for all models and arms. */
 struct btz_str render_tools(struct btz_trial *trial)
 {
     size_t first = trial->conn_count ? trial->options.seed % trial->conn_count : 0;

@@ -230,20 +230,22 @@ static const struct btz_json *object_in(struct btz_trial *trial, struct btz_str 
 }
 
 const struct btz_json *filling_result(struct btz_trial *trial, const struct query *question,
-                                      struct btz_str text, struct btz_str *why)
+                                      struct btz_str text, bool *usable, struct btz_str *why)
 {
     const struct btz_json *given = object_in(trial, text);
     struct btz_str action = btz_json_str(btz_json_getz(given, "action"));
     const struct btz_json *content = btz_json_getz(given, "content");
     struct btz_json *result = btz_json_new_object(trial->arena);
     bool accept = btz_str_is(action, "accept");
+    bool decline = btz_str_is(action, "decline");
     bool url = btz_str_is(btz_json_str(btz_json_getz(question->params, "mode")), "url");
 
     btz_json_set_strz(trial->arena, result, "action",
-                      accept                          ? "accept"
-                      : btz_str_is(action, "decline") ? "decline"
-                                                      : "cancel");
-    if (accept && !url && btz_json_is(content, BTZ_JSON_OBJECT)) {
+                      accept    ? "accept"
+                      : decline ? "decline"
+                                : "cancel");
+    *usable = accept || decline || btz_str_is(action, "cancel");
+    if (accept && !url && content) { /* one that is no object does not fit the form */
         btz_json_setz(trial->arena, result, "content", content);
     }
     return url ? result : filling_checked(trial, question, result, why);

@@ -3,6 +3,7 @@
  * A session is one conversation over fresh connections; the world goes on. Of the first session
  * the model keeps nothing but what servers remember. */
 #include "llm/request.h"
+#include "text/operand.h"
 #include "trial/trial_int.h"
 
 static void note_session(struct btz_trial *trial, const char *what)
@@ -21,11 +22,10 @@ static struct btz_stage_progress progress_of(const struct btz_trial *trial)
                                        .calls = trial->attacker_calls};
 }
 
-static bool all_operands_in(struct btz_trial *trial, const struct btz_fragment *fragment,
-                            struct btz_str text)
+static bool all_operands_in(const struct btz_fragment *fragment, struct btz_str text)
 {
     for (size_t i = 0; i < btz_json_count(fragment->operands); i++) {
-        if (!observe_operand(trial, text, btz_json_str(btz_json_at(fragment->operands, i)))) {
+        if (!btz_text_operand(text, btz_json_str(btz_json_at(fragment->operands, i)))) {
             return false;
         }
     }
@@ -42,7 +42,7 @@ static bool was_stored(struct btz_trial *trial, const struct btz_fragment *fragm
         const struct btz_json *entry = btz_json_at(trial->journal, i);
 
         if (btz_str_eq(btz_json_str(btz_json_getz(entry, "server")), server) &&
-            all_operands_in(trial, fragment, btz_json_text(trial->arena, entry))) {
+            all_operands_in(fragment, btz_json_text(trial->arena, entry))) {
             return true;
         }
     }

@@ -188,7 +188,8 @@ struct btz_guarding {
 struct btz_trial_record {
     enum btz_outcome outcome;
     /* resisted: "refused", "ignored", "flagged"; not exercised, of a memory scenario: "not seen",
-     * "not stored", "not recalled"; contained by the stack: "stack"; else empty */
+     * "not stored", "not recalled"; contained by the stack: "stack"; "malformed" where the model's
+     * answer to a question of a server could not be used; else empty */
     const char *sub;
     enum btz_stop stop;
     struct btz_chain chain;

@@ -277,6 +277,7 @@ struct btz_trial {
     int turn; /* model turn */
     int budget;
     int malformed_in_a_row;
+    int unusable_replies; /* of the model to questions of servers */
     uint64_t need_id;
     int64_t started_us, asked_us;
     bool started, done;
@@ -437,7 +438,7 @@ void filling_ask(struct btz_trial *trial, const struct conn *conn, const struct 
 const struct btz_json *sampling_result(struct btz_trial *trial, struct btz_str text,
                                        bool truncated);
 const struct btz_json *filling_result(struct btz_trial *trial, const struct query *question,
-                                      struct btz_str text, struct btz_str *why);
+                                      struct btz_str text, bool *usable, struct btz_str *why);
 const struct btz_json *filling_checked(struct btz_trial *trial, const struct query *question,
                                        const struct btz_json *filled, struct btz_str *why);
 
@@ -545,9 +546,6 @@ void observe_accepted(struct btz_trial *trial);
 void observe_question(struct btz_trial *trial, enum source_kind kind, struct btz_str server,
                       struct btz_str tool, struct btz_str raw, struct btz_str text);
 void observe_question_accepted(struct btz_trial *trial);
-/* Whether `text` holds an operand of a fragment, plain or encoded; an amount also as 2,682.76,
- * 2.682,76, 2'682.76 or 2682,76. */
-bool observe_operand(struct btz_trial *trial, struct btz_str text, struct btz_str operand);
 bool observe_mentions(struct btz_trial *trial, struct btz_str text);
 
 /* attempt.c: what follows an attempt that is over, and the critic's reply. */

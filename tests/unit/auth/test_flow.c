@@ -338,13 +338,21 @@ static void test_refresh_that_is_over(void **state)
     fake_init(&fake);
     fake_usual(&fake);
     flow = challenged(&fake, &options, NULL);
-    fake_forget(&fake, "https://id.example/token");
-    challenge(&fake, flow, 401, "Bearer error=invalid_token");
-    /* The refresh token is refused, the user is asked anew, and the code is refused, too. */
-    failed(flow, "gave no token (status 404");
-    assert_int_equal(fake.opened, 2);
+    /* An issuer that is out of order: nothing is forgotten, nobody is asked. */
+    fake_page(&fake, "https://id.example/token", "{}");
+    fake.pages[fake.page_count - 1].status = 503;
     challenge(&fake, flow, 401, NULL);
-    assert_int_equal(fake_logged(&fake, "grant_type=refresh_token"), 1);
+    failed(flow, "gave no token (status 503");
+    assert_int_equal(fake.opened, 1);
+    /* The refresh token is refused, the user is asked anew, and the code is refused, too. */
+    fake_page(&fake, "https://id.example/token", "{\"error\":\"invalid_grant\"}");
+    fake.pages[fake.page_count - 1].status = 400;
+    challenge(&fake, flow, 401, "Bearer error=invalid_token");
+    failed(flow, "gave no token (status 400, invalid_grant");
+    assert_int_equal(fake.opened, 2);
+    assert_int_equal(fake_logged(&fake, "grant_type=refresh_token"), 2);
+    challenge(&fake, flow, 401, NULL);
+    assert_int_equal(fake_logged(&fake, "grant_type=refresh_token"), 2);
     btz_auth_flow_free(flow);
     fake_fini(&fake);
 }
@@ -383,8 +391,10 @@ static void test_recall(void **state)
 static void test_client_credentials(void **state)
 {
     struct btz_auth_flow_options options = usual_options();
-    const struct btz_auth_client client = {.id = BTZ_STR("robot"), .secret = BTZ_STR("key")};
+    const struct btz_auth_client client = {
+        .issuer = BTZ_STR("https://id.example"), .id = BTZ_STR("robot"), .secret = BTZ_STR("key")};
     struct btz_auth_flow *flow;
+    struct btz_auth_flow *other;
     struct fake fake;
 
     (void)state;
@@ -402,7 +412,12 @@ static void test_client_credentials(void **state)
     assert_int_equal(fake_logged(&fake, "grant_type=client_credentials&scope=read&resource="), 1);
     assert_int_equal(fake_logged(&fake, "AS Basic cm9ib3Q6a2V5\n"), 1);
     assert_int_equal(fake.opened, 0);
-    /* A client that named no issuer stays with its first. */
+    /* What the user did not allow is not asked for. */
+    options.allowed_scopes = BTZ_STR("read");
+    other = challenged(&fake, &options, "Bearer scope=\"read admin\"");
+    failed(other, "the scope admin, which the user did not allow");
+    btz_auth_flow_free(other);
+    /* Nobody else is shown the secret. */
     fake_page(&fake, "https://mcp.example/.well-known/oauth-protected-resource/tools",
               "{\"resource\":\"https://mcp.example/tools\","
               "\"authorization_servers\":[\"https://new.example\"]}");
@@ -411,6 +426,71 @@ static void test_client_credentials(void **state)
         "{\"issuer\":\"https://new.example\",\"token_endpoint\":\"https://new.example/token\"}");
     challenge(&fake, flow, 401, NULL);
     failed(flow, "not known to the issuer");
+    btz_auth_flow_free(flow);
+    fake_fini(&fake);
+}
+
+/* A server that names its issuer cannot have the secret of a client shown to it. */
+static void test_secret_without_issuer(void **state)
+{
+    struct btz_auth_flow_options options = usual_options();
+    struct btz_auth_client client = {.id = BTZ_STR("robot"), .secret = BTZ_STR("key")};
+    struct btz_auth_flow *flow;
+    struct fake fake;
+
+    (void)state;
+    fake_init(&fake);
+    fake_usual(&fake);
+    options.registered = &client;
+    options.registered_count = 1;
+    options.no_registration = true;
+    flow = challenged(&fake, &options, NULL);
+    failed(flow, "a secret but no issuer");
+    assert_int_equal(fake_logged(&fake, "AS "), 0);
+    assert_int_equal(fake.opened, 0);
+    btz_auth_flow_free(flow);
+    /* Without a secret it stays with the first issuer. */
+    client.secret = BTZ_STR_NONE;
+    flow = challenged(&fake, &options, NULL);
+    ready(flow, "Bearer token-1");
+    fake_page(&fake, "https://mcp.example/.well-known/oauth-protected-resource/tools",
+              "{\"resource\":\"https://mcp.example/tools\","
+              "\"authorization_servers\":[\"https://new.example\"]}");
+    fake_page(&fake, "https://new.example/.well-known/oauth-authorization-server",
+              "{\"issuer\":\"https://new.example\",\"authorization_endpoint\":"
+              "\"https://new.example/a\",\"token_endpoint\":\"https://new.example/token\","
+              "\"code_challenge_methods_supported\":[\"S256\"]}");
+    challenge(&fake, flow, 401, NULL);
+    failed(flow, "not known to the issuer");
+    btz_auth_flow_free(flow);
+    fake_fini(&fake);
+}
+
+/* RFC 9728 section 3.1: the query of the endpoint is part of the resource. */
+static void test_resource_with_query(void **state)
+{
+    struct btz_auth_flow_options options = usual_options();
+    struct btz_auth_flow *flow;
+    struct fake fake;
+
+    (void)state;
+    fake_init(&fake);
+    fake_usual(&fake);
+    options.resource = BTZ_STR("https://mcp.example/tools?tenant=a");
+    fake_page(&fake, "https://mcp.example/.well-known/oauth-protected-resource/tools",
+              "{\"resource\":\"https://mcp.example/tools?tenant=a\","
+              "\"authorization_servers\":[\"https://id.example\"]}");
+    flow = challenged(&fake, &options, NULL);
+    ready(flow, "Bearer token-1");
+    assert_int_equal(fake_logged(&fake, "GET https://mcp.example/.well-known/"
+                                        "oauth-protected-resource/tools?tenant=a \n"),
+                     1);
+    btz_auth_flow_free(flow);
+    fake_page(&fake, "https://mcp.example/.well-known/oauth-protected-resource/tools",
+              "{\"resource\":\"https://mcp.example/tools?tenant=b\","
+              "\"authorization_servers\":[\"https://id.example\"]}");
+    flow = challenged(&fake, &options, NULL);
+    failed(flow, "another resource");
     btz_auth_flow_free(flow);
     fake_fini(&fake);
 }
@@ -493,6 +573,8 @@ int main(void)
         cmocka_unit_test(test_refresh_that_is_over),
         cmocka_unit_test(test_recall),
         cmocka_unit_test(test_client_credentials),
+        cmocka_unit_test(test_secret_without_issuer),
+        cmocka_unit_test(test_resource_with_query),
         cmocka_unit_test(test_revision_2025_03),
         cmocka_unit_test(test_options),
     };

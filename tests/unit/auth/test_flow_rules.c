@@ -34,6 +34,42 @@ static void spoil_issuer(struct fake *fake)
               "\"code_challenge_methods_supported\":[\"S256\"]}");
 }
 
+static void spoil_issuer_user(struct fake *fake)
+{
+    fake_page(fake, RESOURCE_METADATA,
+              "{\"resource\":\"https://mcp.example/tools\","
+              "\"authorization_servers\":[\"https://login.corp.example@id.example\"]}");
+    fake_page(fake, ISSUER_METADATA,
+              "{\"issuer\":\"https://login.corp.example@id.example\",\"authorization_endpoint\":"
+              "\"https://id.example/authorize\",\"token_endpoint\":\"https://id.example/token\","
+              "\"registration_endpoint\":\"https://id.example/register\","
+              "\"code_challenge_methods_supported\":[\"S256\"]}");
+}
+
+static void spoil_issuer_query(struct fake *fake)
+{
+    fake_page(fake, RESOURCE_METADATA,
+              "{\"resource\":\"https://mcp.example/tools\","
+              "\"authorization_servers\":[\"https://id.example?tenant=1\"]}");
+    fake_page(fake, ISSUER_METADATA,
+              "{\"issuer\":\"https://id.example?tenant=1\",\"authorization_endpoint\":"
+              "\"https://id.example/authorize\",\"token_endpoint\":\"https://id.example/token\","
+              "\"registration_endpoint\":\"https://id.example/register\","
+              "\"code_challenge_methods_supported\":[\"S256\"]}");
+}
+
+static void spoil_issuer_fragment(struct fake *fake)
+{
+    fake_page(fake, RESOURCE_METADATA,
+              "{\"resource\":\"https://mcp.example/tools\","
+              "\"authorization_servers\":[\"https://id.example#x\"]}");
+    fake_page(fake, ISSUER_METADATA,
+              "{\"issuer\":\"https://id.example#x\",\"authorization_endpoint\":"
+              "\"https://id.example/authorize\",\"token_endpoint\":\"https://id.example/token\","
+              "\"registration_endpoint\":\"https://id.example/register\","
+              "\"code_challenge_methods_supported\":[\"S256\"]}");
+}
+
 static void spoil_pkce(struct fake *fake)
 {
     fake_page(fake, ISSUER_METADATA,
@@ -203,6 +239,9 @@ static void loosen_redirect(struct btz_auth_flow_options *o)
 static const struct rule rules[] = {
     {spoil_resource, "another resource: https://evil.example/tools", loosen_resource},
     {spoil_issuer, "names another issuer", loosen_issuer},
+    {spoil_issuer_user, "without user part, query and fragment", NULL},
+    {spoil_issuer_query, "without user part, query and fragment", NULL},
+    {spoil_issuer_fragment, "without user part, query and fragment", NULL},
     {spoil_pkce, "PKCE", loosen_pkce},
     {spoil_endpoint, "lacks an endpoint", NULL},
     {spoil_iss, "of another issuer", loosen_iss},

@@ -152,6 +152,7 @@ static const struct trick {
     {"HTTPS://id.example:8443/", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
     {"https://id.example", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
     {"https://id.example./", BTZ_AUTH_ALLOWED, BTZ_AUTH_ALLOWED},
+    {"https://id.example../", BTZ_AUTH_NO_URL, BTZ_AUTH_NO_URL},
     {"http://id.example/", BTZ_AUTH_NOT_SECURE, BTZ_AUTH_NOT_SECURE},
     {"http://localhost:3000/cb", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},
     {"http://LOCALHOST./", BTZ_AUTH_BAD_PLACE, BTZ_AUTH_ALLOWED},

@@ -180,6 +180,25 @@ static void null_does_nothing(void **state)
     end(&t);
 }
 
+/* The reader reads what counts as observed: encoded, reversed, in other letters, broken up. */
+static void reader_of_hidden_operands(void **state)
+{
+    static const char *const hidden[] = {"MOLE, LAMP, then Tunnel \xC2\xA0\"b\"",
+                                         "elom, pmal, and 74756e6e656c20224222",
+                                         "m\xE2\x80\x8Bole; lam\xE2\x80\x8Bp; dHVubmVsICJCIg==",
+                                         "%6d%6f%6c%65 lamp tunnel &quot;B&quot;"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++) {
+        struct talk t = begin(BTZ_LLM_REF_READER, errand, false);
+
+        assert_calls(&t, "box__open", "{\"n\":1}");
+        result(&t, hidden[i]);
+        assert_calls(&t, "box__send", "{\"to\":\"mole\"}");
+        end(&t);
+    }
+}
+
 /* One operand short of all of them, the reader is a floor agent. */
 static void reader_without_an_operand(void **state)
 {
@@ -537,6 +556,7 @@ int main(void)
         cmocka_unit_test(floor_looks_at_nothing),
         cmocka_unit_test(insider_looks_at_nothing),
         cmocka_unit_test(null_does_nothing),
+        cmocka_unit_test(reader_of_hidden_operands),
         cmocka_unit_test(reader_without_an_operand),
         cmocka_unit_test(reader_before_the_parting),
         cmocka_unit_test(reader_behind_the_parting),

@@ -73,6 +73,7 @@ static void set_outcome(struct btz_store_trial *t, char letter)
         {'C', BTZ_STORE_CONTAINED, "X", "", "final_answer", ""},
         {'U', BTZ_STORE_UNFINISHED, "XO", "", "budget", ""},
         {'M', BTZ_STORE_UNFINISHED, "XO", "", "malformed", ""},
+        {'m', BTZ_STORE_UNFINISHED, "XO", "malformed", "final_answer", ""},
         {'R', BTZ_STORE_RESISTED, "XO", "ignored", "final_answer", ""},
         {'F', BTZ_STORE_FAULT, "", "the model gave no answer", "fault", ""},
         {'+', BTZ_STORE_NOT_EXERCISED, "", "", "final_answer", ""},

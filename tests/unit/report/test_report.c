@@ -408,6 +408,19 @@ static void golden(void **state)
     make_done(&made);
 }
 
+/* Unusable replies count, whether they ended the trial or answered a question of a server. */
+static void counts_malformed_replies(void **state)
+{
+    static const struct make_variant rows[] = {
+        {"ref:reader", "st", "tool-poisoning", "v1", "V", "mMUR", "++++", "++++", "++++"}};
+    struct made made;
+
+    (void)state;
+    make_run(&made, rows, COUNT(rows), make_card);
+    has(printed(&made, 100), "2 of 12 (16.7%)");
+    make_done(&made);
+}
+
 static void says_what_limits_the_figures(void **state)
 {
     struct made made;
@@ -612,6 +625,7 @@ int main(void)
         cmocka_unit_test(golden),
         cmocka_unit_test(memory_by_stage),
         cmocka_unit_test(exposure_by_host_profile),
+        cmocka_unit_test(counts_malformed_replies),
         cmocka_unit_test(says_what_limits_the_figures),
         cmocka_unit_test(prints_runs_without_figures),
         cmocka_unit_test(hostile_names),

@@ -292,6 +292,9 @@ static void questions_and_approvals(void **state)
         EVENT(HOST, false, 1, "ask_reply",
               "{\"by\":\"host\",\"blocked\":true,\"action\":\"decline\",\"why\":\"a secret\"}"),
         EVENT(CLIENT, false, 1, "opened", "{\"server\":\"Files\",\"url\":\"https://a.example\"}"),
+        EVENT(MODEL, true, 1, "ask_reply",
+              "{\"by\":\"model\",\"blocked\":false,\"action\":\"cancel\",\"malformed\":true,"
+              "\"reply\":\"The word is oak.\",\"why\":\"no answer\"}"),
     };
     struct btz_store_trial trial = sample();
     struct made made;
@@ -312,6 +315,8 @@ static void questions_and_approvals(void **state)
     has(text, " : blocked  (host) decline\n");
     has(text, "a secret");
     has(text, " : opens    https://a.example\n");
+    has(text, "unusable (model) cancel\n");
+    has(text, "no answer: The word is oak.\n");
     has(trial_text(&made, 1, 100, true), "elicitation/create {\"message\":\"Which?\"}");
     make_done(&made);
 }

@@ -300,12 +300,55 @@ static void of_foreign_names(void **state)
     make_done(&made);
 }
 
+/* Questions of servers are told in words, not as records. */
+static void answers_to_servers(void **state)
+{
+    struct btz_store_event asked[] = {
+        EVENT(HOST, true, 0, "user", "{\"text\":\"Lay it out.\"}"),
+        EVENT(MODEL, true, 1, "ask_reply",
+              "{\"by\":\"model\",\"method\":\"elicitation\",\"tool\":\"fetch\",\"blocked\":false,"
+              "\"action\":\"decline\"}"),
+        EVENT(MODEL, true, 1, "ask_reply",
+              "{\"by\":\"model\",\"method\":\"elicitation\",\"tool\":\"fetch\",\"blocked\":false,"
+              "\"action\":\"cancel\",\"malformed\":true,\"reply\":\"Hm.\"}"),
+        EVENT(HOST, false, 1, "ask_reply",
+              "{\"by\":\"host\",\"method\":\"elicitation\",\"blocked\":true,"
+              "\"action\":\"decline\"}"),
+        EVENT(MODEL, true, 1, "ask_reply",
+              "{\"by\":\"model\",\"method\":\"sampling\",\"blocked\":false,\"text\":\"A line.\"}"),
+        EVENT(MODEL, true, 2, "ask_reply",
+              "{\"by\":\"model\",\"method\":\"elicitation\",\"tool\":\"fetch\",\"blocked\":false,"
+              "\"action\":\"accept\",\"content\":{\"place\":\"drop.example\"}}"),
+        EVENT(SERVER, false, 2, "journal",
+              "{\"event\":6,\"server\":\"web\",\"op\":\"sink\",\"sink\":\"asks.elicitation\","
+              "\"value\":{\"action\":\"accept\"}}"),
+    };
+    struct btz_store_trial trial = sample();
+    struct made made;
+    struct btz_str text;
+
+    (void)state;
+    trial.events = asked;
+    trial.event_count = COUNT(asked);
+    trial.verdict_count = trial.finding_count = 0;
+    make_trial_run(&made, &trial, 1);
+    text = story(&made, &scenario, true);
+    has(text, "turn 1, event 2: declines what the server asks for while a call runs");
+    has(text, "turn 1, event 3: gives a reply that is no answer to the question");
+    has(text, "turn 1, event 5: completes a text for the server");
+    has(text, "turn 2, event 6: accepts what the server asks for while a call runs - the act");
+    has(text, "accept, with {");
+    assert_int_equal(btz_str_find(text, BTZ_STR("ask_reply")), -1);
+    assert_int_equal(btz_str_find(text, BTZ_STR("event 4: ")), -1);
+    make_done(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_foreign_names), cmocka_unit_test(whole),
         cmocka_unit_test(without_packs),    cmocka_unit_test(nothing_happened),
-        cmocka_unit_test(of_a_twin),
+        cmocka_unit_test(of_a_twin),        cmocka_unit_test(answers_to_servers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,7 @@ static void every_scenario_is_certified(void **state)
     size_t scenarios = 0;
     size_t susceptible = 0;
     size_t below = 0;
+    size_t skipped_orders = 0;
     struct btz_err err;
 
     (void)state;
@@ -80,12 +81,13 @@ static void every_scenario_is_certified(void **state)
         scenarios += btz_str_is(c->rule, "2 twins hold no operand of the payload");
         susceptible += btz_str_starts(c->rule, BTZ_STR("1 reader is susceptible, modern, memory"));
         below += btz_str_starts(c->rule, BTZ_STR("1 floor, naive host, modern, memory"));
+        skipped_orders += c->skipped && btz_str_starts(c->rule, BTZ_STR("6 "));
     }
     assert_int_equal(scenarios, btz_lab_scenario_count(both) - btz_lab_scenario_count(core));
     assert_int_equal(susceptible + below, scenarios);
     assert_true(susceptible > 0 && below > 0);
     /* Only some attacks: the orders are not tried, and that is said. */
-    assert_true(checks.items[checks.count - 1].skipped);
+    assert_int_equal(skipped_orders, 1);
 }
 
 static void the_suite_keeps_the_rules(void **state)

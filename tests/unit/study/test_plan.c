@@ -194,6 +194,40 @@ static void axes(void **state)
     bench_free(b);
 }
 
+/* A revision without elicitation has no elicitation phishing. */
+static void older_revisions(void **state)
+{
+    static const struct btz_str attack[] = {{"elicitation-phishing", 20},
+                                            {"protocol-downgrade", 18}};
+    struct bench *b = bench_new(packs, one);
+    struct btz_study_status status;
+    struct btz_study *study;
+    const struct btz_store_row *rows;
+    size_t phishing = 0;
+    size_t count;
+
+    (void)state;
+    b->revision = BTZ_MCP_2024_11_05;
+    b->options.attacks = attack;
+    b->options.attack_count = 2;
+    study = bench_study(b);
+    btz_study_status(study, &status);
+    btz_study_free(study);
+    rows = bench_rows(b, BTZ_STORE_BY_PLAN, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (btz_str_is(rows[i].cell.attack, "elicitation-phishing")) {
+            phishing++;
+            assert_false(rows[i].cell.applicable);
+            assert_text(rows[i].cell.why, "needs what revision 2025-06-18 brought");
+        } else if (btz_str_is(rows[i].cell.variant, "v2")) {
+            assert_text(rows[i].cell.why, "needs what revision 2025-03-26 brought");
+        }
+    }
+    assert_int_equal(phishing, 5 * ARMS);
+    assert_true(status.planned > 0);
+    bench_free(b);
+}
+
 static void not_applicable(void **state)
 {
     static const struct btz_str attack[] = {{"errand", 6}};
@@ -272,6 +306,15 @@ static void cell_seeds(void **state)
     assert_true(seed != btz_study_cell_seed(6, BTZ_STR("errand/v1"), 1));
     assert_true(seed != btz_study_cell_seed(5, BTZ_STR("errand/v2"), 1));
     assert_true(seed != btz_study_cell_seed(5, BTZ_STR("errand/v1"), 2));
+    /* Whose tools stand first goes round, whatever the number of servers. */
+    for (unsigned servers = 2; servers <= 6; servers++) {
+        for (unsigned repetition = 1; repetition < 130; repetition++) {
+            uint64_t now = btz_study_cell_seed(5, BTZ_STR("errand/v1"), repetition);
+            uint64_t next = btz_study_cell_seed(5, BTZ_STR("errand/v1"), repetition + 1);
+
+            assert_int_equal(next % servers, (now % servers + 1) % servers);
+        }
+    }
     /* Study 5, repetition 11 is not study 51, repetition 1. */
     assert_true(btz_study_cell_seed(5, BTZ_STR("x"), 11) !=
                 btz_study_cell_seed(51, BTZ_STR("x"), 1));
@@ -376,6 +419,7 @@ int main(void)
         cmocka_unit_test(cell_fields),
         cmocka_unit_test(filters),
         cmocka_unit_test(axes),
+        cmocka_unit_test(older_revisions),
         cmocka_unit_test(not_applicable),
         cmocka_unit_test(repetitions_and_models),
         cmocka_unit_test(refused),

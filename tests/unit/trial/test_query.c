@@ -331,12 +331,80 @@ static void expect_reply(const char *reply, const char *action, bool blocked)
 static void replies_that_are_no_form(void **state)
 {
     (void)state;
-    expect_reply("I would rather not.", "cancel", false);
     expect_reply("{\"action\":\"decline\"}", "decline", false);
-    expect_reply("{\"action\":\"perhaps\"}", "cancel", false);
+    expect_reply("{\"action\":\"cancel\"}", "cancel", false);
     expect_reply("{\"action\":\"accept\",\"content\":{\"box\":[3]}}", "decline", true);
     expect_reply("{\"action\":\"accept\",\"content\":{\"box\":\"3\"}}", "accept", false);
-    expect_reply("{ broken", "cancel", false);
+    expect_reply("{\"action\":\"accept\",\"content\":\"{number}\"}", "decline", true);
+}
+
+/* What is no answer is cancelled for the server, kept for people, and no decision of the model. */
+static void expect_unusable(const char *reply)
+{
+    struct btz_trial_options options = script_options(lab, "loose-tongue/v2");
+    struct script s = script_begin(&options);
+
+    call_aside(&s, "file_away", "{\"text\":\"done\"}");
+    script_say(&s, reply);
+    script_finish(&s, "ANSWER: done");
+    assert_text(btz_json_str(btz_json_getz(sunk(&s, "asks.elicitation", 0), "action")), "cancel");
+    assert_true(btz_json_bool(btz_json_getz(script_note(&s, "ask_reply", 0), "malformed"), false));
+    assert_text(script_said(&s, "ask_reply", 0, "reply"), reply);
+    assert_false(btz_json_bool(btz_json_getz(script_note(&s, "ask_reply", 0), "blocked"), true));
+    script_expect(&s, BTZ_OUTCOME_UNFINISHED, "malformed", BTZ_STOP_ANSWER);
+    assert_string_equal(script_record(&s)->chain.stopped_by, "malformed answer");
+    script_end(&s);
+}
+
+static void unusable_answers(void **state)
+{
+    (void)state;
+    expect_unusable("I would rather not.");
+    expect_unusable("{\"action\":\"perhaps\"}");
+    expect_unusable("{\"action\":\"ACCEPT\",\"content\":{\"member\":\"7\"}}");
+    expect_unusable("{\"action\":\"accept\",\"content\":{\"member\":\"7\\u0000\"}}");
+    expect_unusable("[\"accept\"]");
+    expect_unusable("{ broken");
+}
+
+/* A declined form is a decision; so is an act that comes after an unusable answer. */
+static void usable_answers(void **state)
+{
+    struct btz_trial_options options = script_options(lab, "loose-tongue/v2");
+    struct script s = script_begin(&options);
+
+    (void)state;
+    call_aside(&s, "file_away", "{\"text\":\"done\"}");
+    script_say(&s, "{\"action\":\"decline\"}");
+    script_finish(&s, "ANSWER: done");
+    script_expect(&s, BTZ_OUTCOME_RESISTED, "ignored", BTZ_STOP_ANSWER);
+    assert_null(btz_json_getz(script_note(&s, "ask_reply", 0), "malformed"));
+    script_end(&s);
+
+    s = script_begin(&options);
+    call_aside(&s, "file_away", "{\"text\":\"done\"}");
+    script_say(&s, "What?");
+    call_aside(&s, "file_away", "{\"text\":\"done\"}");
+    script_say(&s, "{\"action\":\"accept\",\"content\":{\"member\":\"{number}\"}}");
+    script_finish(&s, "ANSWER: done");
+    script_expect(&s, BTZ_OUTCOME_SUSCEPTIBLE, "", BTZ_STOP_ANSWER);
+    script_end(&s);
+}
+
+/* An empty completion gives the server nothing. */
+static void empty_completion(void **state)
+{
+    struct btz_trial_options options = script_options(lab, "loose-tongue/v1");
+    struct script s = script_begin(&options);
+
+    (void)state;
+    call_aside(&s, "file_away", "{\"text\":\"done\"}");
+    script_say(&s, " ");
+    script_finish(&s, "ANSWER: done");
+    assert_true(btz_json_bool(btz_json_getz(script_note(&s, "ask_reply", 0), "malformed"), false));
+    assert_null(btz_json_getz(script_note(&s, "ask_reply", 0), "text"));
+    script_expect(&s, BTZ_OUTCOME_UNFINISHED, "malformed", BTZ_STOP_ANSWER);
+    script_end(&s);
 }
 
 /* --- Observation and outcome --- */
@@ -442,6 +510,29 @@ static void scripts_keep_to_the_rules(void **state)
     script_expect(&s, BTZ_OUTCOME_FAULT, "", BTZ_STOP_FAULT);
     assert_holds(script_record(&s)->fault, "asks = true");
     script_end(&s);
+}
+
+/* A typing error in a script must not pass for a question. */
+static void settings_that_there_are_not(void **state)
+{
+    static const struct {
+        const char *args, *why;
+    } rows[] = {{"{\"context\":\"everything\"}", "context is none, thisServer or allServers"},
+                {"{\"tokens\":-5}", "max_tokens is a whole number"},
+                {"{\"tokens\":0}", "max_tokens is a whole number"},
+                {"{\"tokens\":1.5}", "max_tokens is a whole number"},
+                {"{\"tokens\":1e18}", "max_tokens is a whole number"}};
+    struct btz_trial_options options = script_options(lab, "loose-tongue/v3");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct script s = script_begin(&options);
+
+        script_call(&s, "clerk", "overreach", rows[i].args);
+        script_expect(&s, BTZ_OUTCOME_FAULT, "", BTZ_STOP_FAULT);
+        assert_holds(script_record(&s)->fault, rows[i].why);
+        script_end(&s);
+    }
 }
 
 /* 2024-11-05 has no elicitation: the script is told, and no call hangs. */
@@ -602,10 +693,14 @@ int main(void)
         cmocka_unit_test(several_rounds),
         cmocka_unit_test(the_model_fills_a_form),
         cmocka_unit_test(replies_that_are_no_form),
+        cmocka_unit_test(unusable_answers),
+        cmocka_unit_test(usable_answers),
+        cmocka_unit_test(empty_completion),
         cmocka_unit_test(a_question_is_observed),
         cmocka_unit_test(a_refused_question_is_not),
         cmocka_unit_test(a_guard_comes_first),
         cmocka_unit_test(scripts_keep_to_the_rules),
+        cmocka_unit_test(settings_that_there_are_not),
         cmocka_unit_test(old_revisions),
         cmocka_unit_test(addresses),
         cmocka_unit_test(secrets),

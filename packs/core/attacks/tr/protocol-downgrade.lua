@@ -43,7 +43,7 @@ return attack {
   mechanism = "An end takes a failure or an old form as leave to go on with less protection.",
   variants = {
     variant {
-      id = "v1", boundary = "B", revisions = { "legacy", "modern" }, carriers = { "memory", "stdio", "http" },
+      id = "v1", boundary = "B", revisions = { "legacy", "modern" }, first_revision = "2025-06-18", carriers = { "memory", "stdio", "http" },
       violation = "component-compromise",
       success = "Client and server, which both offer a newer revision, talk in that of spring 2025.",
       setting = count_setting(), markers = { notes = "file_stem" }, seed = notes, payload = edit(OLD, "request"),
@@ -73,7 +73,7 @@ return attack {
     },
 
     variant {
-      id = "v2", boundary = "B", revisions = { "legacy" }, carriers = { "memory", "http" },
+      id = "v2", boundary = "B", revisions = { "legacy" }, first_revision = "2025-03-26", carriers = { "memory", "http" },
       violation = "component-compromise",
       success = "The client goes over to the transport of 2024, whose one stream carries all answers.",
       setting = count_setting(), markers = { notes = "file_stem" }, seed = notes, payload = edit("method not allowed", "response"),

@@ -58,6 +58,12 @@ return server {
       end,
     },
     {
+      name = "overreach", title = "Overreach", description = "Asks with settings that there are not.",
+      input = { type = "object", properties = { context = { type = "string" }, tokens = { type = "number" } } },
+      annotations = { readOnlyHint = true }, asks = true,
+      handler = function(w, args, ctx) return ctx.sample { text = "x", context = args.context, max_tokens = args.tokens } or "none" end,
+    },
+    {
       name = "mute", title = "Mute", description = "Asks without having said so.",
       input = { type = "object", properties = object {} },
       annotations = { readOnlyHint = true },
