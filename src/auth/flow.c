@@ -46,11 +46,11 @@ static void copy_options(struct btz_auth_flow *flow, const struct btz_auth_flow_
 
     *to = *from;
     for (size_t i = 0; i < from->registered_count; i++) {
-        clients[i] =
-            (struct btz_auth_client){btz_arena_dup(flow->arena, from->registered[i].issuer),
-                                     btz_arena_dup(flow->arena, from->registered[i].id),
-                                     btz_arena_dup(flow->arena, from->registered[i].secret),
-                                     btz_arena_dup(flow->arena, from->registered[i].method)};
+        clients[i] = (struct btz_auth_client){
+            btz_arena_dup(flow->arena, from->registered[i].issuer),
+            btz_arena_dup(flow->arena, from->registered[i].id),
+            btz_arena_dup(flow->arena, from->registered[i].secret),
+            btz_arena_dup(flow->arena, from->registered[i].method), from->registered[i].any_issuer};
     }
     to->registered = clients;
     to->resource = btz_arena_dup(flow->arena, from->resource);

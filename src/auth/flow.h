@@ -42,7 +42,7 @@ struct btz_auth_flow_options {
     struct btz_str redirect_uri; /* required, unless client_credentials */
     struct btz_str client_name;
     /* Clients registered by hand. One without issuer and without secret is bound to the first
-     * issuer it is used with; one with a secret is used with its issuer only. */
+     * issuer it is used with; one with a secret needs its issuer, or `any_issuer`. */
     const struct btz_auth_client *registered;
     size_t registered_count;
     struct btz_str metadata_document; /* https address that serves as client id; empty = none */

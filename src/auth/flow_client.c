@@ -17,12 +17,14 @@ static const struct btz_auth_client *registered(struct btz_auth_flow *flow)
             return &o->registered[i];
         }
     }
-    /* A secret is shown to no issuer that the server named: only to the one it was made for. */
+    /* Without leave of its own a secret is shown to no issuer that the server named. */
     for (size_t i = 0; i < o->registered_count; i++) {
-        if (!o->registered[i].issuer.len && !o->registered[i].secret.len &&
+        const struct btz_auth_client *client = &o->registered[i];
+
+        if (!client->issuer.len && (!client->secret.len || client->any_issuer) &&
             !flow->bound_issuer.len) {
             flow->bound_issuer = btz_arena_dup(flow->arena, flow->issuer);
-            return &o->registered[i];
+            return client;
         }
     }
     return NULL;
@@ -111,7 +113,8 @@ static void register_client(struct btz_auth_flow *flow)
 static bool secret_without_issuer(const struct btz_auth_flow *flow)
 {
     for (size_t i = 0; i < flow->options.registered_count; i++) {
-        if (!flow->options.registered[i].issuer.len && flow->options.registered[i].secret.len) {
+        if (!flow->options.registered[i].issuer.len && flow->options.registered[i].secret.len &&
+            !flow->options.registered[i].any_issuer) {
             return true;
         }
     }

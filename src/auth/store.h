@@ -14,6 +14,8 @@ struct btz_auth_client {
     struct btz_str issuer;
     struct btz_str id, secret; /* no secret: a public client */
     struct btz_str method;     /* client_secret_basic, client_secret_post or none; empty = choose */
+    bool any_issuer; /* registered by hand, without issuer: the first that the server names may see
+                      * its secret */
 };
 
 struct btz_auth_token {

@@ -44,7 +44,7 @@ test('a folder of that name is given by its path', async () => {
 test('the selftest of some attacks', async () => {
   const result = await json('selftest', '--pack', 'extended', '--attack', 'toxic-flow');
   assert.deepEqual([...new Set(result.checks.map((c) => c.scenario))], ['toxic-flow/v1', 'toxic-flow/v2', 'toxic-flow/v3', 'suite']);
-  assert.ok(result.checks.every((c) => c.passed) && result.checks.at(-1).skipped);
+  assert.ok(result.checks.every((c) => c.passed) && result.checks.some((c) => c.skipped && c.rule.startsWith('6 ')));
   const table = await bartizan('selftest', '--pack', 'extended', '--attack', 'toxic-flow');
   assert.match(table, /^toxic-flow\/v1 +certified/m);
   assert.doesNotMatch(table, /^tool-poisoning\/v1/m);

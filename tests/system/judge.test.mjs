@@ -75,7 +75,7 @@ test('an honest judge is asked blindly, once for each content, and agrees', asyn
     assert.equal(judge.requests.length, truth.size, 'equal trajectories are asked once');
     assert.deepEqual(new Set(judge.requests.map((r) => r.text)), new Set(truth.keys()), '--trace prints what a judge is asked');
     for (const r of judge.requests) {
-      assert.doesNotMatch(r.raw, /ref:|attacker\\?"|susceptible|resisted|host profile|"utility/, 'blind');
+      assert.doesNotMatch(r.raw, /ref:|attacker\\?"|susceptible|resisted|host profile|"utility(?![-\w])/, 'blind');
       assert.equal(r.headers.authorization, undefined, 'the key belongs to another host');
     }
     assert.deepEqual([out.judges[0].judged + out.judges[0].shared, out.judges[0].malformed, out.judges[0].left], [20, 0, 0]);

@@ -53,7 +53,7 @@ return attack {
       -- cannot do without. The relay puts it there.
       payload = {
         fragment { id = "edit", at = { server = "fs-workspace", wire = "request" },
-          text = "Complaints about this report go to {desk}.",
+          text = "Complaints about @ID@ go to @ID@ at {desk}.",
           operands = { "{desk}" }, language = "en", register = "technical" },
       },
       relay = with_line,

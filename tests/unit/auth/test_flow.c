@@ -449,6 +449,12 @@ static void test_secret_without_issuer(void **state)
     assert_int_equal(fake_logged(&fake, "AS "), 0);
     assert_int_equal(fake.opened, 0);
     btz_auth_flow_free(flow);
+    /* Whoever registered it may say otherwise. */
+    client.any_issuer = true;
+    flow = challenged(&fake, &options, NULL);
+    ready(flow, "Bearer token-1");
+    btz_auth_flow_free(flow);
+    client.any_issuer = false;
     /* Without a secret it stays with the first issuer. */
     client.secret = BTZ_STR_NONE;
     flow = challenged(&fake, &options, NULL);
