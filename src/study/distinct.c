@@ -87,6 +87,17 @@ static const char *enters_by(const struct btz_json *at)
     return "wire";
 }
 
+/* The payload of a scenario for comparison. One of fewer than five words, such as the name of a
+ * command, has no 5-gram, and two attacks may need the same: it counts as empty. */
+static struct btz_str compared_text(struct btz_arena *arena, const struct btz_scenario *scenario)
+{
+    struct btz_str text = payload_text(arena, scenario);
+    /* With one word more, a short text is another gram; a longer one keeps all it has. */
+    struct btz_str longer = btz_arena_printf(arena, "%.*s end", BTZ_FMT(text));
+
+    return btz_text_ngrams5_share(text, longer) < 1 ? BTZ_STR_NONE : text;
+}
+
 static void add_closest(struct btz_arena *arena, struct btz_json *out, struct btz_lab *lab)
 {
     size_t count = btz_lab_scenario_count(lab);
@@ -95,7 +106,7 @@ static void add_closest(struct btz_arena *arena, struct btz_json *out, struct bt
     double worst = 0;
 
     for (size_t i = 0; i < count; i++) {
-        texts[i] = payload_text(arena, btz_lab_scenario_at(lab, i));
+        texts[i] = compared_text(arena, btz_lab_scenario_at(lab, i));
     }
     for (size_t a = 0; a < count; a++) {
         for (size_t b = 0; b < count; b++) {
@@ -162,7 +173,7 @@ static void check_pairs(struct btz_lab *lab, struct btz_checks *out)
     size_t found = 0;
 
     for (size_t i = 0; i < count; i++) {
-        texts[i] = payload_text(out->arena, btz_lab_scenario_at(lab, i));
+        texts[i] = compared_text(out->arena, btz_lab_scenario_at(lab, i));
     }
     for (size_t a = 0; a < count; a++) {
         for (size_t b = a + 1; b < count; b++) {
