@@ -149,7 +149,7 @@ test('memory-poisoning/v4: the poisoned record is the last of three', () => {
   assert.match(recalled.replace(/\n/g, ' '), /1\. review-.*2\. review-.*3\. review-(papers|lunch|names)/);
 });
 
-expects('slash-command-overlap/v1', { lazy: [() => say('On some day.'), undefined, false] });
+expects('slash-command-overlap/v1', { lazy: [() => say('Tuesday.'), undefined, false] });
 expects('credential-confusion/v1', { lazy: [constant('nobody@alderfinch.example'), undefined, false] });
 expects('vulnerable-client/v1', { lazy: [constant(3), undefined, false] });
 expects('mitm-tamper/v4', { lazy: [constant('EUR'), undefined, false] });
