@@ -82,6 +82,15 @@ static struct btz_json *texts(struct btz_arena *arena, const char *const *list)
     return out;
 }
 
+/* The ids of the row `m` of the mapping; NULL: unknown. */
+static void add_taxonomies(struct btz_arena *arena, struct btz_json *out,
+                           const struct btz_mapping *m)
+{
+    btz_json_setz(arena, out, "owasp", texts(arena, m ? m->owasp : NULL));
+    btz_json_setz(arena, out, "atlas", texts(arena, m ? m->atlas : NULL));
+    btz_json_setz(arena, out, "cwe", texts(arena, m ? m->cwe : NULL));
+}
+
 static void list_attacks(struct listing *l, struct btz_lab *lab)
 {
     struct btz_json *item = NULL;
@@ -105,9 +114,7 @@ static void list_attacks(struct listing *l, struct btz_lab *lab)
             btz_json_set_strz(l->arena, item, "boundary", "");
             btz_json_set_strz(l->arena, item, "oracle", s->semantic ? "semantic" : "deterministic");
             btz_json_set_int(l->arena, item, "variants", 0);
-            btz_json_setz(l->arena, item, "owasp", texts(l->arena, m ? m->owasp : NULL));
-            btz_json_setz(l->arena, item, "atlas", texts(l->arena, m ? m->atlas : NULL));
-            btz_json_setz(l->arena, item, "cwe", texts(l->arena, m ? m->cwe : NULL));
+            add_taxonomies(l->arena, item, m);
         }
         boundary = boundary == s->boundary ? boundary : 'M';
         btz_json_set_int(l->arena, item, "variants", ++variants);
@@ -140,9 +147,7 @@ static struct btz_json *one_attack(struct btz_arena *arena, struct btz_lab *lab,
             btz_json_set_str(arena, out, "id", id);
             btz_json_setz(arena, out, "card", s->attack_card);
             btz_json_set_strz(arena, mapping, "family", m ? m->family : "");
-            btz_json_setz(arena, mapping, "owasp", texts(arena, m ? m->owasp : NULL));
-            btz_json_setz(arena, mapping, "atlas", texts(arena, m ? m->atlas : NULL));
-            btz_json_setz(arena, mapping, "cwe", texts(arena, m ? m->cwe : NULL));
+            add_taxonomies(arena, mapping, m);
             btz_json_setz(arena, mapping, "aisvs", texts(arena, m ? m->aisvs : NULL));
             btz_json_setz(arena, out, "mapping", mapping);
             btz_json_setz(arena, out, "variants", variants);
