@@ -52,7 +52,7 @@ bool btz_canon_arm_is_control(enum btz_canon_arm arm)
 }
 
 /* Goes up with every change of what any arm makes of a definition. */
-static const char rules_version[] = "canon rules 1";
+static const char rules_version[] = "canon rules 2";
 
 struct btz_hash btz_canon_hash(void)
 {

@@ -160,8 +160,28 @@ struct judge {
 size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t from, enum role role,
                    size_t max, char *out, bool *whole, const char **rule);
 
+/* ---- canon_before.c ---- */
+
+struct prior {
+    const struct sentence *s;
+    const struct siblings *siblings; /* NULL: there is no list */
+    struct btz_str own;              /* the tool's name, as given */
+};
+
+/* The tool of the list that the sentence says is to be called before this one; or NULL. */
+const struct btz_canon_result *canon_prior(const struct prior *p);
+
+/* ---- canon_effect.c: what a tool does to the world ---- */
+
 enum effect canon_effect_of(uint32_t flags);
 const char *canon_effect_name(enum effect effect);
+/* What a name says that the tool does. */
+enum effect canon_name_effect(struct btz_str name);
+/* ... and what its purpose and the parameters of `schema` add to that. */
+enum effect canon_tool_effect(struct btz_str name, struct btz_str purpose,
+                              const struct btz_json *schema);
+/* What annotations admit raises the effect; nothing in them lowers it. */
+enum effect canon_admitted(enum effect effect, const struct btz_json *given);
 
 /* ---- canon_names.c ---- */
 
@@ -255,8 +275,6 @@ struct btz_str canon_property(struct work *w, struct btz_str given);
 /* The name of a tool as an arm gives it, before collisions. */
 struct btz_str canon_tool_name(enum btz_canon_arm arm, struct btz_str given,
                                struct btz_arena *arena);
-/* What a name says that the tool does. */
-enum effect canon_name_effect(struct btz_str name);
 
 /* canon_tool.c: the canonical form, by extraction. */
 const struct btz_json *canon_extract(struct work *w);

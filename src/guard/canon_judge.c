@@ -64,25 +64,6 @@ static const struct token *neighbour(const struct choice *c, size_t i, int step)
 
 /* ---- effects ---- */
 
-enum effect canon_effect_of(uint32_t flags)
-{
-    return flags & WORD_PAYS       ? EFFECT_PAYS
-           : flags & WORD_DELETES  ? EFFECT_DELETES
-           : flags & WORD_SENDS    ? EFFECT_SENDS
-           : flags & WORD_WRITES   ? EFFECT_WRITES
-           : flags & WORD_READS    ? EFFECT_READS
-           : flags & WORD_COMPUTES ? EFFECT_NONE
-                                   : EFFECT_UNKNOWN;
-}
-
-const char *canon_effect_name(enum effect effect)
-{
-    static const char *const names[] = {"unknown", "none",    "reads", "writes",
-                                        "sends",   "deletes", "pays"};
-
-    return names[effect];
-}
-
 /* What a name that says one thing covers: writing and sending are one step, deleting is another. */
 static bool covers(enum effect name, enum effect verb)
 {

@@ -3,8 +3,6 @@
  * worked out from what stays. */
 #include "guard/canon_int.h"
 
-enum { TRIGGER_TOKENS_MAX = 40 };
-
 enum section { SECTION_NONE, SECTION_RETURNS, SECTION_DROPPED };
 
 struct prose {
@@ -114,64 +112,11 @@ static bool is_recomputed(const struct sentence *s)
 
 /* ---- requirements ---- */
 
-/* A tool may be asked for first if it only reads or sets up; an order of the kind "first delete" is
- * nobody's precondition. */
-static bool may_precede(struct btz_str name)
-{
-    struct btz_str rest = name;
-    struct btz_str piece;
-    enum effect effect = canon_name_effect(name);
-
-    while (canon_piece(&rest, &piece)) {
-        uint32_t flags = canon_word(piece.ptr, piece.len, canon_word_hash(piece.ptr, piece.len));
-
-        if (flags & (WORD_SENDS | WORD_DELETES | WORD_PAYS) && !(flags & WORD_NOUN)) {
-            return false;
-        }
-        if (flags & WORD_SETUP) {
-            return effect <= EFFECT_WRITES;
-        }
-    }
-    return effect == EFFECT_NONE || effect == EFFECT_READS;
-}
-
-/* The one other tool of the list that a sentence names as something to be called first. */
 static const struct btz_canon_result *precondition(const struct prose *p, const struct sentence *s)
 {
-    const struct btz_canon_result *found = NULL;
-    bool trigger = false;
+    const struct prior prior = {s, p->w->judge.siblings, p->w->judge.name};
 
-    if (!p->w->judge.siblings || s->count > TRIGGER_TOKENS_MAX) {
-        return NULL;
-    }
-    for (size_t i = 0; i < s->count; i++) {
-        const struct token *t = &s->tokens[i];
-        struct btz_str name = {t->ptr, t->len};
-        const struct btz_canon_result *tool;
-
-        if (t->kind == TOKEN_STRANGE ||
-            (t->kind == TOKEN_WORD && (t->flags & (WORD_SECRECY | WORD_PRECEDENCE)))) {
-            return NULL;
-        }
-        trigger |= is_word(t, "require requires required must need needs first before after prior");
-        tool = t->kind == TOKEN_POINT ? NULL : canon_sibling(p->w->judge.siblings, name);
-        if (!tool || btz_str_eq(name, p->w->judge.name)) {
-            if (t->kind == TOKEN_OPERAND) {
-                return NULL;
-            }
-            continue;
-        }
-        /* A plain word is a tool's name only where one is called. */
-        if (t->kind == TOKEN_WORD &&
-            !(i && is_word(&s->tokens[i - 1], "call use run invoke calling using running of"))) {
-            continue;
-        }
-        if (found && found != tool) {
-            return NULL;
-        }
-        found = tool;
-    }
-    return trigger && found && may_precede(found->name) ? found : NULL;
+    return canon_prior(&prior);
 }
 
 static bool take_requirement(struct prose *p)
@@ -424,75 +369,16 @@ static void purpose_from_name(struct prose *p)
 
 /* ---- side effects ---- */
 
-enum effect canon_name_effect(struct btz_str name)
-{
-    struct btz_str rest = name;
-    struct btz_str piece;
-    enum effect noun = EFFECT_UNKNOWN;
-
-    for (unsigned i = 0; i < 4 && canon_piece(&rest, &piece); i++) {
-        uint32_t flags = canon_word(piece.ptr, piece.len, canon_word_hash(piece.ptr, piece.len));
-        enum effect effect = canon_effect_of(flags);
-
-        if (effect != EFFECT_UNKNOWN && !(flags & WORD_INFLECTED)) {
-            if (i == 0 || !(flags & WORD_NOUN)) {
-                return effect;
-            }
-            noun = noun ? noun : effect;
-        }
-    }
-    return noun;
-}
-
-static bool has_property(const struct btz_json *schema, const char *names)
-{
-    const struct btz_json *properties = btz_json_getz(schema, "properties");
-    struct btz_str rest = btz_str_of(names);
-    struct btz_str name;
-
-    while (btz_json_is(properties, BTZ_JSON_OBJECT) && btz_str_cut(&rest, ' ', &name)) {
-        if (btz_json_get(properties, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum effect effect_of(const struct work *w, const struct prose *p,
-                             const struct btz_json *schema)
-{
-    enum effect effect = w->judge.effect;
-    size_t end = 0;
-    enum effect verb;
-
-    while (end < p->purpose_len && p->purpose[end] != ' ' && p->purpose[end] != '.') {
-        end++;
-    }
-    verb = canon_effect_of(canon_word(p->purpose, end, canon_word_hash(p->purpose, end)));
-    effect = verb > effect ? verb : effect;
-    if (effect == EFFECT_UNKNOWN || effect >= EFFECT_WRITES) {
-        enum effect shown =
-            has_property(schema, "amount total price") &&
-                    has_property(schema, "currency recipient payee account iban card")
-                ? EFFECT_PAYS
-            : has_property(schema, "to recipient recipients") &&
-                    has_property(schema, "body message subject text content")
-                ? EFFECT_SENDS
-                : EFFECT_UNKNOWN;
-
-        effect = shown > effect ? shown : effect;
-    }
-    return effect;
-}
-
 /* Hints stay where the evidence does not speak against them. What a server admits is believed, what
  * it denies is not. */
 static const struct btz_json *annotations_of(struct work *w, const struct btz_json *given,
                                              enum effect *effect)
 {
     struct btz_json *out = btz_json_new_object(w->arena);
-    bool reads = *effect == EFFECT_NONE || *effect == EFFECT_READS;
+    bool reads;
 
+    *effect = canon_admitted(*effect, given);
+    reads = *effect == EFFECT_NONE || *effect == EFFECT_READS;
     for (size_t i = 0; i < btz_json_count(given); i++) {
         struct btz_str key = btz_json_key_at(given, i);
         const struct btz_json *value = btz_json_value_at(given, i);
@@ -504,7 +390,6 @@ static const struct btz_json *annotations_of(struct work *w, const struct btz_js
             canon_drop(w, value, "no-canonical-member");
         } else if (btz_str_is(key, "readOnlyHint")) {
             good = yes ? reads : true;
-            *effect = !yes && !reads && *effect == EFFECT_UNKNOWN ? EFFECT_WRITES : *effect;
         } else if (btz_str_is(key, "destructiveHint")) {
             good = yes || reads || *effect == EFFECT_WRITES || *effect == EFFECT_SENDS;
         } else if (btz_str_is(key, "idempotentHint")) {
@@ -693,7 +578,7 @@ const struct btz_json *canon_extract(struct work *w)
     if (btz_json_getz(w->tool, "outputSchema")) {
         btz_json_setz(w->arena, out, "outputSchema", schema_in(w, "outputSchema", false));
     }
-    effect = effect_of(w, &p, schema);
+    effect = canon_tool_effect(w->out->name, (struct btz_str){p.purpose, p.purpose_len}, schema);
     if (btz_json_is(annotations, BTZ_JSON_OBJECT)) {
         size_t mark = canon_enter(w, BTZ_STR("annotations"));
 

@@ -343,6 +343,66 @@ static void a_claim_needs_evidence(void **state)
     }
 }
 
+static void effects_come_from_verbs_and_admissions(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *purpose;
+        const char *hints;
+        const char *effect;
+        bool read_only; /* stays as a hint */
+    } cases[] = {
+        /* an admission raises, nothing lowers */
+        {"find_text", "Finds text.", "{\"readOnlyHint\":false}", "writes.", false},
+        {"get_rows", "Gets rows.", "{\"destructiveHint\":true}", "writes.", false},
+        {"delete_rows", "Deletes rows.", "{\"destructiveHint\":false}", "deletes.", false},
+        {"calculate", "Calculates a sum.", "{\"openWorldHint\":true}", "reads.", false},
+        {"update_rows", "Updates rows.", "{\"readOnlyHint\":true}", "writes.", false},
+        {"frobnicate", "", "{\"readOnlyHint\":true,\"destructiveHint\":true}", "writes.", false},
+        {"get_rows", "Gets rows.", "{\"readOnlyHint\":true,\"destructiveHint\":true}", "reads.",
+         true},
+        /* the strongest verb of the purpose */
+        {"manage_tasks", "Manage tasks: create, update, delete.", "{}", "deletes.", false},
+        {"manage_tasks", "Lists tasks and tags.", "{}", "reads.", false},
+        {"find_and_replace", "Find and replace text.", "{}", "writes.", false},
+        /* a noun is no verb where one stands beside it, or alone at the end */
+        {"mail_delete_mailbox", "Deletes a mailbox.", "{}", "deletes.", false},
+        {"mail_list_aliases", "List aliases.", "{\"readOnlyHint\":true}", "reads.", true},
+        {"git_log", "Shows the commit log.", "{\"readOnlyHint\":true}", "reads.", true},
+        {"slack_post_message", "", "{}", "sends.", false},
+        {"list_open_issues", "List open issues.", "{\"readOnlyHint\":true}", "reads.", true},
+        {"queue_delete", "", "{}", "deletes.", false},
+        {"open_nodes", "Open nodes by name.", "{}", "unknown.", false},
+        {"merge_pull_request", "Merge a pull request.", "{}", "writes.", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct btz_json *tool = parse(
+            btz_arena_printf(arena, "{\"name\":\"%s\",\"description\":\"%s\",\"annotations\":%s}",
+                             cases[i].name, cases[i].purpose, cases[i].hints)
+                .ptr);
+        struct btz_canon_result r;
+        struct btz_str got;
+        const struct btz_json *hint;
+
+        r = canon(tool);
+        got = btz_json_str(btz_json_getz(r.definition, "description"));
+        hint = btz_json_getz(btz_json_getz(r.definition, "annotations"), "readOnlyHint");
+        if (!btz_str_ends(got, btz_arena_printf(arena, ": %s", cases[i].effect)) ||
+            btz_json_bool(hint, false) != cases[i].read_only) {
+            fail_msg("%s: %s\n  gives  %.*s", cases[i].name, cases[i].purpose, BTZ_FMT(got));
+        }
+    }
+    assert_true(
+        btz_str_ends(btz_json_str(btz_json_getz(
+                         canon(tool_of("add", "Adds two numbers.",
+                                       "{\"a\":{\"type\":\"number\"},\"b\":{\"type\":\"number\"}}"))
+                             .definition,
+                         "description")),
+                     BTZ_STR("effects: none.")));
+}
+
 /* ---- bounds ---- */
 
 static void free_text_is_bounded(void **state)
@@ -451,6 +511,93 @@ static void preconditions_name_siblings(void **state)
         "\"Delete rows.\\nRequires: a prior call of list_rows.\\nSide effects: deletes.\"");
     assert_string_equal(btz_json_text(arena, btz_json_getz(r[3].definition, "description")).ptr,
                         "\"Send mail.\\nSide effects: sends.\"");
+}
+
+/* What the last of five tools says about the others; `wanted` NULL: no line is made of it. */
+static void expect_prior(const char *sentence, const char *wanted)
+{
+    struct btz_buf text;
+    struct btz_canon_result r[6];
+    struct btz_str got;
+    const struct btz_json *tools;
+
+    btz_buf_init(&text, 4096);
+    assert_int_equal(btz_buf_add_text(&text,
+                                      "[{\"name\":\"login\"},{\"name\":\"list_items\"},{\"name\":"
+                                      "\"get_status\"},{\"name\":\"open_session\"},{\"name\":"
+                                      "\"delete_all\"},{\"name\":\"get_report\",\"description\":"
+                                      "\"Gets the report. "),
+                     BTZ_OK);
+    assert_int_equal(btz_buf_add_text(&text, sentence), BTZ_OK);
+    assert_int_equal(btz_buf_add_text(&text, "\"}]"), BTZ_OK);
+    tools = parse(btz_arena_dup(arena, btz_buf_view(&text)).ptr);
+    btz_buf_fini(&text);
+    assert_int_equal(btz_canon_list(BTZ_CANON_CANON, tools, NULL, arena, r, NULL), BTZ_OK);
+    got = btz_json_str(btz_json_getz(r[5].definition, "description"));
+    if (wanted ? btz_str_find(
+                     got, btz_arena_printf(arena, "\nRequires: a prior call of %s.\n", wanted)) < 0
+               : btz_str_find(got, BTZ_STR("Requires")) >= 0) {
+        fail_msg("%s\n  gives  %.*s", sentence, BTZ_FMT(got));
+    }
+}
+
+static void preconditions_have_a_direction(void **state)
+{
+    static const char *const stated[][2] = {
+        {"You must call `login` first.", "login"},
+        {"Call list_items before this.", "list_items"},
+        {"Call list_items before using this tool.", "list_items"},
+        {"Before using this tool, you must call open_session.", "open_session"},
+        {"First call list_items to get the id.", "list_items"},
+        {"Requires a session from open_session.", "open_session"},
+        {"Requires a prior call of list_items.", "list_items"},
+        {"Requires a token (call login).", "login"},
+        {"Must be called after open_session.", "open_session"},
+        {"Call this only after calling login.", "login"},
+        {"list_items must be called first.", "list_items"},
+        {"You need to call login first.", "login"},
+    };
+    static const char *const others[] = {
+        /* denied */
+        "Do not call login first.",
+        "Does not require a prior call of login.",
+        "There is no need to call list_items first.",
+        "Never call login before this tool.",
+        "It is not necessary to call open_session first.",
+        "You don't have to call login first.",
+        "Works without calling login first.",
+        "Unlike list_items, this does not need a session first.",
+        /* the other way round */
+        "Must be called before get_status.",
+        "Call this before list_items.",
+        "Call this first, then call list_items.",
+        "Then call list_items first.",
+        "Use get_status after this tool to poll.",
+        "Results must be passed to get_status.",
+        "After this tool, call list_items first.",
+        "The id is required by get_status.",
+        /* under a condition, or one of several */
+        "If there is no session, call open_session first.",
+        "Call open_session first unless a session exists.",
+        "Prefer list_items if you need all.",
+        "For a quick look use list_items first.",
+        "Call list_items first or give an id.",
+        "You can call list_items first.",
+        "Requires login and list_items first.",
+        "Use list_items instead.",
+        /* no order at all, or nobody's precondition */
+        "You need list_items.",
+        "You must call delete_all first.",
+        "Don't call get_status before the report is ready.",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(stated) / sizeof(stated[0]); i++) {
+        expect_prior(stated[i][0], stated[i][1]);
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        expect_prior(others[i], NULL);
+    }
 }
 
 /* ---- refusals ---- */
@@ -683,6 +830,8 @@ int main(void)
         cmocka_unit_test(names_and_values_are_mapped_back),
         cmocka_unit_test(names_of_a_list_stay_different),
         cmocka_unit_test(preconditions_name_siblings),
+        cmocka_unit_test(preconditions_have_a_direction),
+        cmocka_unit_test(effects_come_from_verbs_and_admissions),
         cmocka_unit_test(what_is_no_definition_is_refused),
         cmocka_unit_test(canonical_form_is_stable),
     };
