@@ -134,6 +134,12 @@ struct own_words {
 void canon_own_add(struct own_words *own, struct btz_str name); /* its pieces */
 bool canon_own_has(const struct own_words *own, const char *word, size_t len, uint32_t hash);
 
+/* Verbs with which a sentence advises whoever reads it. */
+#define CANON_ADVICE                                                                               \
+    "provide include combine omit set specify put give make keep mention add attach append "       \
+    "prepend write read send show report quote cite respond answer avoid choose pick select "      \
+    "describe explain summarize summarise state repeat copy place supply fill enter submit try"
+
 enum role { ROLE_PURPOSE, ROLE_NOTE, ROLE_RETURNS, ROLE_MEANING };
 
 /* The tools of a list by the name on their server. */

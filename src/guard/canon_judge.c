@@ -49,6 +49,45 @@ static bool is_own(const struct choice *c, const struct token *t)
     return canon_own_has(c->judge->own, t->ptr, t->len, t->hash);
 }
 
+/* Whether the tool's own name has the word. */
+static bool is_in_name(const struct choice *c, const struct token *t)
+{
+    struct btz_str rest = c->judge->renamed ? BTZ_STR_NONE : c->judge->name;
+    struct btz_str piece;
+
+    while (canon_piece(&rest, &piece)) {
+        if (piece.len == t->len && canon_word_hash(piece.ptr, piece.len) == t->hash) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the sentence says that something is sent. */
+static bool speaks_of_sending(const struct choice *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const struct token *t = at(c, i);
+
+        if (t->kind == TOKEN_WORD && (t->flags & WORD_SENDS) &&
+            ((t->flags & WORD_INFLECTED) || !(t->flags & WORD_NOUN) || is_word(t, "sent") ||
+             i == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Names of parameters are seen anyway, but the author has chosen them: they make a sensitive noun
+ * sayable in the meaning of a parameter and in the purpose, not that it is sent or handed out. */
+static bool is_own_secret(const struct choice *c, const struct token *t)
+{
+    return is_own(c, t) &&
+           (is_in_name(c, t)
+                ? c->role == ROLE_PURPOSE || !speaks_of_sending(c)
+                : (c->role == ROLE_MEANING || c->role == ROLE_PURPOSE) && !speaks_of_sending(c));
+}
+
 /* Neighbours do not reach over a parenthesis: one may go without the other. */
 static const struct token *neighbour(const struct choice *c, size_t i, int step)
 {
@@ -192,18 +231,25 @@ static const char *check_number(const struct choice *c, size_t i)
     return digits > 6 ? "operand" : role || unit ? NULL : "number-without-role";
 }
 
-static const char *check_name(const struct choice *c, const struct token *t, size_t *unknown)
+static bool names_somebody(const struct choice *c, size_t i);
+
+static const char *check_name(const struct choice *c, size_t at_token, size_t *unknown)
 {
+    const struct token *t = at(c, at_token);
     struct btz_str rest = {t->ptr, t->len};
     struct btz_str piece;
     bool first = true;
     bool own = true;
+    bool odd = false;
+    bool secret = false;
     const char *rule = NULL;
 
     while (canon_piece(&rest, &piece)) {
         uint32_t hash = canon_word_hash(piece.ptr, piece.len);
         uint32_t flags = canon_word(piece.ptr, piece.len, hash);
 
+        odd |= !flags;
+        secret |= (flags & WORD_SENSITIVE) != 0;
         if (!canon_own_has(c->judge->own, piece.ptr, piece.len, hash)) {
             own = false;
             if (!flags) {
@@ -218,6 +264,12 @@ static const char *check_name(const struct choice *c, const struct token *t, siz
     }
     if (!own && !rule && canon_sibling(c->judge->siblings, (struct btz_str){t->ptr, t->len})) {
         rule = "other-tool";
+    }
+    if (own && (odd || secret) && c->role != ROLE_PURPOSE && speaks_of_sending(c)) {
+        return odd ? "recipient" : "sensitive";
+    }
+    if (own && odd && c->role == ROLE_NOTE && names_somebody(c, at_token)) {
+        return "recipient";
     }
     *unknown += own ? 0 : 1;
     return own ? NULL : rule;
@@ -237,28 +289,41 @@ static bool may_name_somebody(const struct token *before)
                       "bucket folder file directory group team wallet"));
 }
 
+static bool names_somebody(const struct choice *c, size_t i)
+{
+    const struct token *before = neighbour(c, i, -1);
+
+    if (before && is_one_of(before, "the a an") && i >= 2) {
+        before = neighbour(c, i, -2);
+    }
+    /* What is told of a tool and of its results is not for or from somebody either. */
+    return before &&
+           (may_name_somebody(before) ||
+            ((c->role == ROLE_NOTE || c->role == ROLE_RETURNS) && is_one_of(before, "for from")));
+}
+
 static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
 {
     const struct token *t = at(c, i);
-    const struct token *before = neighbour(c, i, -1);
 
     if (t->flags & WORD_BANNED) {
         return is_excused(c, i) ? NULL : why_banned(t->flags);
     }
-    if ((t->flags & (WORD_SENSITIVE | WORD_SOFT)) && !is_own(c, t) && !is_neutral(c, i)) {
+    if ((t->flags & (WORD_SENSITIVE | WORD_SOFT)) && !is_own_secret(c, t) && !is_neutral(c, i)) {
         return why_banned(t->flags);
     }
     if ((t->flags & WORD_TIME) && c->role != ROLE_MEANING) {
         return "order-of-acts";
     }
-    if (t->flags || is_own(c, t)) {
+    if (t->flags) {
         return against_name(c, i) ? "effect-against-name" : NULL;
     }
-    if (before && is_one_of(before, "the a an") && i >= 2) {
-        before = neighbour(c, i, -2);
-    }
-    if (before && may_name_somebody(before)) {
+    if (names_somebody(c, i)) {
         return "recipient";
+    }
+    if (is_own(c, t)) {
+        return c->role == ROLE_PURPOSE || is_in_name(c, t) || !speaks_of_sending(c) ? NULL
+                                                                                    : "recipient";
     }
     if (t->len > UNKNOWN_WORD_MAX || t->len < 2 || memchr(t->ptr, '-', t->len)) {
         return "unknown-words";
@@ -286,7 +351,7 @@ static const char *check_token(const struct choice *c, size_t i, size_t *unknown
     case TOKEN_NUMBER:
         return check_number(c, i);
     case TOKEN_NAME:
-        return check_name(c, t, unknown);
+        return check_name(c, i, unknown);
     case TOKEN_PAIR:
         return (t->flags & (WORD_BANNED | WORD_SENSITIVE | WORD_SOFT)) ? why_banned(t->flags)
                : (t->flags & WORD_KNOWN)                               ? NULL
@@ -337,6 +402,25 @@ static bool has_acting_subject(const struct choice *c)
                                "applications agent agents model models server-operator operator");
 }
 
+/* An order to whoever reads: "Provide ...", "List the ...". */
+static bool is_advice(const struct choice *c)
+{
+    const struct token *first = at(c, 0);
+    const struct token *next = c->count > 1 ? at(c, 1) : NULL;
+
+    if (first->kind != TOKEN_WORD || (first->flags & WORD_FUNCTION) ||
+        (next && is_one_of(next, "is are of has have can may will must"))) {
+        return false;
+    }
+    if (is_one_of(first, CANON_ADVICE)) {
+        return true;
+    }
+    return next && (first->flags & (WORD_EFFECTS | WORD_OPTION)) &&
+           !(first->flags & (WORD_THIRD | WORD_INFLECTED)) &&
+           is_one_of(next, "the a an all any each every both this that these those it them your "
+                           "its directly only first also");
+}
+
 static bool fits_role(const struct choice *c)
 {
     const struct token *first = at(c, 0);
@@ -356,7 +440,7 @@ static bool fits_role(const struct choice *c)
             (is_one_of(first, "if") && !has_plain_consequence(c))) {
             return false;
         }
-        if (has_acting_subject(c)) {
+        if (has_acting_subject(c) || is_advice(c)) {
             return false;
         }
         if ((flags & WORD_EFFECTS) && !(flags & (WORD_THIRD | WORD_INFLECTED | WORD_NOUN))) {
@@ -432,9 +516,64 @@ static void strip_end(struct choice *c)
     }
 }
 
+/* Whether what starts here bounds what stands before it: a choice, a condition, an exception. */
+static bool qualifies(const struct token *t)
+{
+    return is_one_of(t, "or but except excluding unless only not never if when until otherwise "
+                        "without nor whenever while although though");
+}
+
+static bool restricts(const struct token *t)
+{
+    return is_one_of(t, "but except excluding unless otherwise");
+}
+
+/* Whether the rest behind `count` tokens may go without making what stays say something else. */
+static bool may_lose(const struct choice *c, size_t count, size_t all)
+{
+    bool example =
+        count < all && at(c, count)->kind == TOKEN_WORD && (at(c, count)->flags & WORD_EXAMPLE);
+    bool head = true;
+    bool colon = is_point(at(c, count), ':');
+    bool list = false;
+    size_t commas = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct token *t = at(c, i);
+
+        colon |= is_point(t, ':') || is_one_of(t, "are is be include includes of");
+        commas += is_point(t, ':') ? 0 : is_point(t, ',') ? 1 : 0;
+        list |= is_one_of(t, "valid allowed permitted possible accepted accepts either") ||
+                (is_word(t, "one") && i + 1 < count && is_word(at(c, i + 1), "of")) ||
+                (is_one_of(t, "values options supported available") && i + 1 <= all);
+        if (restricts(t)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (is_point(at(c, i), ':') && commas && is_point(at(c, count), ',')) {
+            return false; /* a list of which some would be left */
+        }
+    }
+    if ((list && colon && !example) ||
+        (count >= 2 && is_one_of(at(c, count - 2), "from between"))) {
+        return false;
+    }
+    for (size_t i = count; i < all; i++) {
+        const struct token *t = at(c, i);
+
+        if (restricts(t) || (head && !example && qualifies(t))) {
+            return false;
+        }
+        head = t->kind == TOKEN_POINT || (head && is_one_of(t, "and also even"));
+    }
+    return true;
+}
+
 /* Cuts before the last boundary at or before `limit`. */
 static void cut_before(struct choice *c, size_t limit)
 {
+    size_t all = c->count;
     size_t i = limit < c->count ? limit : c->count - 1;
     int depth = 0;
 
@@ -455,6 +594,10 @@ static void cut_before(struct choice *c, size_t limit)
                            (t->kind == TOKEN_WORD && (t->flags & WORD_EXAMPLE)))) {
             break;
         }
+    }
+    if (i && !may_lose(c, i, all)) {
+        c->rule = "would-say-more";
+        i = 0;
     }
     c->count = i;
     strip_end(c);
@@ -488,6 +631,7 @@ static void take_tokens(struct choice *c, size_t from)
     size_t depth = 0;
     size_t open = 0;
     bool nested = false;
+    bool whole = true; /* a parenthesis that goes may say "unless ..." */
 
     for (size_t i = from; i < c->s->count; i++) {
         const struct token *t = &c->s->tokens[i];
@@ -506,12 +650,17 @@ static void take_tokens(struct choice *c, size_t from)
             memmove(inner.index, c->index + open + 1, inner.count);
             if (nested || inner.count == 0 || first_bad(&inner) < inner.count) {
                 c->count = open;
+                whole &= inner.count == 0 || !qualifies(at(&inner, 0));
             }
             nested = false;
         }
     }
     if (depth) {
         c->count = open;
+    }
+    if (!whole) {
+        c->rule = "would-say-more";
+        c->count = 0;
     }
 }
 

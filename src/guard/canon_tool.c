@@ -222,7 +222,8 @@ static bool take_purpose(struct prose *p, size_t from, const char **rule)
     const struct token *first = &p->w->sentence.tokens[from];
     bool verb = first->kind == TOKEN_WORD && (first->flags & WORD_EFFECTS) &&
                 !(first->flags & WORD_INFLECTED);
-    bool may = !p->judged_one || (verb && !states_early(&p->w->sentence, from));
+    bool may = !p->judged_one || (verb && !states_early(&p->w->sentence, from) &&
+                                  !is_word(first, "provide include combine omit specify supply"));
     bool whole = false;
 
     p->judged_one = true;
