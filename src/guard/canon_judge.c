@@ -215,6 +215,16 @@ static const char *check_number(const struct choice *c, size_t i)
         digits += t->ptr[k] >= '0' && t->ptr[k] <= '9' ? 1 : 0;
         unit |= t->ptr[k] == '%' || (t->ptr[k] | 0x20) >= 'a';
     }
+    if (t->flags & WORD_NUMBERED) { /* a range */
+        return digits > 6 ? "operand" : NULL;
+    }
+    if (i && at(c, i - 1)->kind == TOKEN_POINT && strchr("<>", at(c, i - 1)->ptr[0])) {
+        role = true;
+    }
+    /* "from 0 (off) to 255" */
+    for (size_t k = i >= 8 ? i - 8 : 0; i && is_word(at(c, i - 1), "to") && k < i; k++) {
+        role |= is_one_of(at(c, k), "from between") && at(c, k + 1)->kind == TOKEN_NUMBER;
+    }
     for (int step = -3; step <= 2; step++) {
         const struct token *n = step ? neighbour(c, i, step) : NULL;
 
@@ -336,6 +346,22 @@ static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
     return NULL;
 }
 
+/* "must start with /": a sign or a scheme and nothing behind it. */
+static bool is_beginning(const struct choice *c, size_t i)
+{
+    const struct token *t = at(c, i);
+    const struct token *next = neighbour(c, i, 1);
+    bool sign = (t->len == 1 && strchr("/#@$+", t->ptr[0])) ||
+                (t->len == 7 && memcmp(t->ptr, "http://", 7) == 0) ||
+                (t->len == 8 && memcmp(t->ptr, "https://", 8) == 0);
+
+    return sign && i >= 2 && is_one_of(at(c, i - 1), "with or") &&
+           (is_word(at(c, i - 1), "or") ||
+            is_one_of(at(c, i - 2), "start starts starting begin begins beginning")) &&
+           (i + 1 == c->count || (next && is_one_of(next, "or and")) ||
+            is_point(at(c, i + 1), ',') || is_point(at(c, i + 1), ')'));
+}
+
 /* NULL: the token may stay. Counts in `unknown` what is in no table. */
 static const char *check_token(const struct choice *c, size_t i, size_t *unknown)
 {
@@ -359,7 +385,7 @@ static const char *check_token(const struct choice *c, size_t i, size_t *unknown
     case TOKEN_STRANGE:
         return "not-english";
     case TOKEN_OPERAND:
-        return "operand";
+        return is_beginning(c, i) ? NULL : "operand";
     default:
         return NULL;
     }
@@ -426,7 +452,10 @@ static bool fits_role(const struct choice *c)
     const struct token *first = at(c, 0);
     uint32_t flags = first->kind == TOKEN_WORD ? first->flags : 0;
 
-    if (first->kind == TOKEN_POINT || (flags & WORD_EXAMPLE) ||
+    bool limit = c->role == ROLE_MEANING && c->count > 1 && first->kind == TOKEN_POINT &&
+                 strchr("<>", first->ptr[0]) && at(c, 1)->kind == TOKEN_NUMBER;
+
+    if ((first->kind == TOKEN_POINT && !limit) || (flags & WORD_EXAMPLE) ||
         is_one_of(first, "then and or but")) {
         return false;
     }

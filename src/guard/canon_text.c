@@ -36,6 +36,15 @@ static const char *ascii_of(struct btz_str source, size_t *at, uint32_t code)
         }
         return " degrees";
     }
+    if (code == 0x00B5 || code == 0x03BC) { /* micro sign, Greek mu */
+        char behind = *at + 1 < source.len ? source.ptr[*at + 1] : ' ';
+
+        if ((next == 's' || next == 'm') && (behind < 'a' || behind > 'z')) {
+            ++*at;
+            return next == 's' ? " microseconds" : " micrometers";
+        }
+        return "u";
+    }
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
         if (signs[i].code == code) {
             return signs[i].ascii;
@@ -207,6 +216,53 @@ static bool is_date(const char *p, size_t len)
     return parts >= 2 && parts <= 3 && len <= 10;
 }
 
+/* Names of standards that have a number of their own. */
+static bool is_standard(const char *p, size_t len)
+{
+    static const char *const names[] = {"E.164", "H.264", "H.265", "X.509", "G.711"};
+
+    for (size_t i = 0; len == 5 && i < sizeof(names) / sizeof(names[0]); i++) {
+        if (memcmp(p, names[i], 5) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 0.0-1.0, 1..10, -90..90: a short range says itself what it is. */
+static bool is_range(const char *p, size_t len)
+{
+    size_t ends = 0;
+    size_t i = 0;
+
+    for (; ends < 2; ends++) {
+        size_t digits = 0;
+        bool point = false;
+
+        i += i < len && (p[i] == '-' || p[i] == '+') ? 1 : 0;
+        while (i < len && ((kinds[(unsigned char)p[i]] & DIGIT) ||
+                           (p[i] == '.' && digits && !point && i + 1 < len &&
+                            (kinds[(unsigned char)p[i + 1]] & DIGIT)))) {
+            point |= p[i] == '.';
+            digits += p[i++] == '.' ? 0 : 1;
+        }
+        if (digits == 0 || digits > 4) {
+            return false;
+        }
+        if (ends == 0) {
+            size_t joint = i + 1 < len && p[i] == '.' && p[i + 1] == '.' ? 2
+                           : i < len && p[i] == '-'                      ? 1
+                                                                         : 0;
+
+            if (!joint) {
+                return false;
+            }
+            i += joint;
+        }
+    }
+    return i == len;
+}
+
 /* 12 -3 1.5 1,000 50% 10MB 1-100: digits with few signs, and a unit of at most four letters. */
 static bool is_number(const char *p, size_t len)
 {
@@ -311,8 +367,14 @@ static void classify(struct token *t)
     } else if (is_abbreviation(t->ptr, t->len)) {
         t->kind = TOKEN_WORD;
         t->flags = WORD_KNOWN | (t->ptr[0] == 'e' ? WORD_EXAMPLE : WORD_FUNCTION);
-    } else if (is_date(t->ptr, t->len)) {
+    } else if (is_date(t->ptr, t->len) || is_standard(t->ptr, t->len)) {
         t->kind = TOKEN_DATE;
+    } else if (t->len == 1 && t->ptr[0] == '%') {
+        t->kind = TOKEN_WORD;
+        t->flags = WORD_KNOWN | WORD_UNIT;
+    } else if (is_range(t->ptr, t->len)) {
+        t->kind = TOKEN_NUMBER;
+        t->flags = WORD_NUMBERED;
     } else if (is_number(t->ptr, t->len)) {
         t->kind = TOKEN_NUMBER;
     } else if (is_pair(t->ptr, t->len)) {
@@ -377,6 +439,9 @@ static void add(struct lexer *x, size_t begin, size_t end, enum token_kind kind)
                         .kind = (uint8_t)kind,
                         .begin = (uint32_t)begin,
                         .end = (uint32_t)end};
+    if (kind == TOKEN_NUMBER) {
+        t->flags = WORD_NUMBERED; /* an interval */
+    }
     if (kind == TOKEN_WORD) {
         if (end - begin > 64) {
             t->kind = TOKEN_OPERAND;
@@ -406,6 +471,38 @@ static bool begins_entry(struct btz_str s, size_t at)
     return at < most && s.ptr[at] == ':';
 }
 
+/* "1. " or "2) ", the mark of an entry. */
+static bool is_numbered(struct btz_str s, size_t at)
+{
+    size_t end = at;
+
+    while (kind_at(s, end) & DIGIT) {
+        end++;
+    }
+    return end > at && end - at <= 2 && end < s.len && strchr(".)", s.ptr[end]) &&
+           (kind_at(s, end + 1) & SPACE);
+}
+
+/* "> 0", "-1": a sign of a number, no mark of a list or a quotation. */
+static bool is_limit(struct btz_str s, size_t at)
+{
+    char sign = at < s.len ? s.ptr[at] : ' ';
+
+    at++;
+    if (sign == '-') {
+        return (kind_at(s, at) & DIGIT) != 0;
+    }
+    if (sign != '>') {
+        return false;
+    }
+    at += at < s.len && s.ptr[at] == '=' ? 1 : 0;
+    while (at < s.len && s.ptr[at] == ' ') {
+        at++;
+    }
+    at += at < s.len && s.ptr[at] == '-' ? 1 : 0;
+    return (kind_at(s, at) & DIGIT) != 0;
+}
+
 /* White space from x->at on; true if it ends the sentence. */
 static bool take_space(struct lexer *x)
 {
@@ -426,30 +523,56 @@ static bool take_space(struct lexer *x)
     if (x->out->count == 0) {
         return false;
     }
-    return lines > 1 || x->at == x->s.len || strchr(".:!?;", before) || strchr("-*#>|", next) ||
-           (kinds[(unsigned char)next] & (UPPER | DIGIT)) || begins_entry(x->s, x->at);
+    /* A line that goes on with a capital or a number may well be a wrapped one. */
+    return lines > 1 || x->at == x->s.len || strchr(".:!?;", before) ||
+           (strchr("-*#>|", next) && !is_limit(x->s, x->at)) || is_numbered(x->s, x->at) ||
+           begins_entry(x->s, x->at);
 }
 
 /* Marks of a list, a heading or a quotation before a sentence. */
 static void skip_markers(struct lexer *x)
 {
-    size_t digits = x->at;
+    size_t mark;
 
-    while (x->at < x->s.len && (kind_at(x->s, x->at) & SPACE || strchr("*#>|", x->s.ptr[x->at]) ||
+    while (x->at < x->s.len && (kind_at(x->s, x->at) & SPACE ||
+                                (strchr("*#>|", x->s.ptr[x->at]) && !is_limit(x->s, x->at)) ||
                                 (x->s.ptr[x->at] == '-' && (kind_at(x->s, x->at + 1) & SPACE)))) {
         x->at++;
     }
-    digits = x->at;
-    while (kind_at(x->s, digits) & DIGIT) {
-        digits++;
+    mark = x->at;
+    while (kind_at(x->s, mark) & DIGIT) {
+        mark++;
     }
-    if (digits > x->at && digits - x->at <= 2 && digits + 1 < x->s.len &&
-        strchr(".)", x->s.ptr[digits]) && (kind_at(x->s, digits + 1) & SPACE)) {
-        x->at = digits + 1;
+    if (is_numbered(x->s, x->at) && mark + 1 < x->s.len) {
+        x->at = mark + 1;
         while (x->at < x->s.len && (kind_at(x->s, x->at) & SPACE)) {
             x->at++;
         }
     }
+}
+
+/* The bytes of "[0, 1]" or "[0, 1)" from `at` on; 0 = there is no such thing. */
+static size_t interval(struct btz_str s, size_t at)
+{
+    size_t i = at + 1;
+
+    if (s.ptr[at] != '[') {
+        return 0;
+    }
+    for (unsigned ends = 0; ends < 2; ends++) {
+        size_t digits = 0;
+
+        i += i < s.len && s.ptr[i] == '-' ? 1 : 0;
+        while (i < s.len && ((kind_at(s, i) & DIGIT) || (s.ptr[i] == '.' && digits))) {
+            digits += s.ptr[i++] == '.' ? 0 : 1;
+        }
+        if (digits == 0 || digits > 4 || i >= s.len || !strchr(ends ? "])" : ",", s.ptr[i])) {
+            return 0;
+        }
+        i++;
+        i += !ends && i < s.len && s.ptr[i] == ' ' ? 1 : 0;
+    }
+    return i - at;
 }
 
 /* One token or sign; true if it ends the sentence. */
@@ -460,6 +583,12 @@ static bool take(struct lexer *x)
     uint8_t k = kinds[(unsigned char)c];
     size_t end;
 
+    end = k & DRESS ? interval(x->s, begin) : 0;
+    if (end) {
+        x->at += end;
+        add(x, begin, x->at, TOKEN_NUMBER);
+        return false;
+    }
     if (k & DRESS) {
         x->at++;
         return false;

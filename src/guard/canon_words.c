@@ -53,12 +53,14 @@ static const struct list lists[] = {
     {WORD_NUMBERED | WORD_STANDARD, PLAIN,
      "iso rfc utf sha base http https ecma en din ansi ieee ipv md int float double uint bit "
      "unicode "
-     "level port version api css html es sql epsg wgs bcp mp h av ean isbn upc e gpt llama"},
+     "alpha alpha-2 alpha-3 level port version api css html es sql epsg wgs bcp mp h av ean isbn "
+     "upc e gpt llama"},
     {WORD_UNIT, NOUN,
      "second minute hour day week month year millisecond microsecond byte kilobyte megabyte "
      "gigabyte "
      "pixel percent character word line row column item result record entry page token degree "
      "meter metre kilometer kilometre mile foot inch centimeter millimeter gram kilogram pound "
+     "micrometer "
      "liter litre watt volt ampere hertz bit digit decimal place point level request call attempt "
      "retry time element message file image frame step sample sentence paragraph letter dimension "
      "argument value object point node branch commit issue comment event ticket user"},
@@ -392,7 +394,8 @@ static const struct list lists[] = {
      "six seven eight nine hundred thousand million billion half third quarter dozen "
      "apply-to works-with depends-on"},
     {0, PLAIN,
-     "known given taken seen done made held kept left met set put understood hidden chosen broken "
+     "undone irreversible irreversibly permanently known given taken seen done made held kept left "
+     "met set put understood hidden chosen broken "
      "written drawn shown become becomes come comes go goes going makes making take taking "
      "gives giving give make holds hold keeps means mean"},
     /* Only where the names of the definition say so. */
