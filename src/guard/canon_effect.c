@@ -127,6 +127,10 @@ static enum effect strongest(const struct purpose *p)
             !is_of(next, "a an the all any each every new this multiple one it them")) {
             continue; /* "Mail server status" */
         }
+        if (is_of(word, "run runs execute executes") &&
+            has_word(p, "query queries search searches aggregation aggregations")) {
+            continue; /* by the kind of query, which nobody knows */
+        }
         if (i > 0 && is_of(word, "open clear clean live free draft")) {
             continue;
         }
@@ -157,6 +161,14 @@ static enum effect by_object(const struct purpose *p, struct btz_str name, enum 
     struct btz_str rest = name;
     struct btz_str verb = BTZ_STR_NONE;
 
+    if (effect <= EFFECT_READS && p->count && is_of(p->words[0], "run runs execute executes") &&
+        has_word(p, "query queries")) {
+        while (canon_piece(&rest, &verb)) {
+            if (is_of(verb, "query sql")) {
+                return EFFECT_UNKNOWN;
+            }
+        }
+    }
     if (effect != EFFECT_WRITES || !canon_piece(&rest, &verb)) {
         return effect;
     }

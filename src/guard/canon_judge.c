@@ -111,6 +111,16 @@ static bool covers(enum effect name, enum effect verb)
     return name == EFFECT_UNKNOWN || step[verb] <= step[name];
 }
 
+static bool speaks_of_query(const struct choice *c)
+{
+    for (size_t i = 1; i < c->count; i++) {
+        if (is_one_of(at(c, i), "query queries search searches aggregation aggregations")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool against_name(const struct choice *c, size_t i)
 {
     const struct token *t = at(c, i);
@@ -124,7 +134,12 @@ static bool against_name(const struct choice *c, size_t i)
         return false;
     }
     if (i == 0) {
-        return c->role == ROLE_PURPOSE || !(flags & WORD_NOUN);
+        /* Who queries runs a query. */
+        return !(is_one_of(t, "run runs execute executes") && speaks_of_query(c)) &&
+               (c->role == ROLE_PURPOSE || !(flags & WORD_NOUN));
+    }
+    if (is_one_of(before, "the of latest recent last previous for from its all any these those")) {
+        return false; /* "the latest runs" */
     }
     return !(flags & WORD_NOUN) &&
            ((flags & WORD_THIRD) ||
@@ -165,6 +180,9 @@ static bool is_excused(const struct choice *c, size_t i)
     }
     if (is_word(t, "you")) {
         return c->role != ROLE_PURPOSE && next && is_word(next, "want");
+    }
+    if (is_one_of(t, "forward forwards forwarding redirect redirects tools")) {
+        return c->role == ROLE_PURPOSE && is_in_name(c, t);
     }
     return is_one_of(t, "override overrides") && c->role == ROLE_MEANING && i == 0;
 }
@@ -243,6 +261,16 @@ static const char *check_number(const struct choice *c, size_t i)
 
 static bool names_somebody(const struct choice *c, size_t i);
 
+static bool is_product(const struct token *t)
+{
+    for (size_t i = 0; i < t->len; i++) {
+        if ((t->ptr[i] | 0x20) < 'a' || (t->ptr[i] | 0x20) > 'z') {
+            return false;
+        }
+    }
+    return t->len <= UNKNOWN_WORD_MAX && t->ptr[0] >= 'A' && t->ptr[0] <= 'Z';
+}
+
 static const char *check_name(const struct choice *c, size_t at_token, size_t *unknown)
 {
     const struct token *t = at(c, at_token);
@@ -282,6 +310,11 @@ static const char *check_name(const struct choice *c, size_t at_token, size_t *u
         return "recipient";
     }
     *unknown += own ? 0 : 1;
+    /* A product's name, "LiteSpeed", in what a tool is for: like any other unknown word there. */
+    if (!own && rule && strcmp(rule, "operand") == 0 && c->role == ROLE_PURPOSE && is_product(t) &&
+        !names_somebody(c, at_token)) {
+        return NULL;
+    }
     return own ? NULL : rule;
 }
 
@@ -312,6 +345,24 @@ static bool names_somebody(const struct choice *c, size_t i)
             ((c->role == ROLE_NOTE || c->role == ROLE_RETURNS) && is_one_of(before, "for from")));
 }
 
+/* "after specific text": where in a document. */
+static bool is_place(const struct choice *c, size_t i)
+{
+    for (int step = 1; step <= 2; step++) {
+        const struct token *next = neighbour(c, i, step);
+
+        if (!next) {
+            return false;
+        }
+        if (is_one_of(next,
+                      "text paragraph line lines element position row column heading item node "
+                      "cell slide section")) {
+            return is_one_of(at(c, i), "before after");
+        }
+    }
+    return false;
+}
+
 static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
 {
     const struct token *t = at(c, i);
@@ -322,7 +373,7 @@ static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
     if ((t->flags & (WORD_SENSITIVE | WORD_SOFT)) && !is_own_secret(c, t) && !is_neutral(c, i)) {
         return why_banned(t->flags);
     }
-    if ((t->flags & WORD_TIME) && c->role != ROLE_MEANING) {
+    if ((t->flags & WORD_TIME) && c->role != ROLE_MEANING && !is_place(c, i)) {
         return "order-of-acts";
     }
     if (t->flags) {

@@ -150,6 +150,12 @@ static size_t lead_of(const struct sentence *s)
     bool announces = false;
     size_t i = 0;
 
+    if (s->count > 4 && is_word(&s->tokens[0], "use") && is_word(&s->tokens[1], "this") &&
+        is_word(&s->tokens[2], "tool endpoint function action command") &&
+        is_word(&s->tokens[3], "to") && s->tokens[4].kind == TOKEN_WORD &&
+        (s->tokens[4].flags & WORD_EFFECTS)) {
+        return 4;
+    }
     while (i < s->count && i < 12 && s->tokens[i].kind == TOKEN_WORD &&
            (s->tokens[i].flags & WORD_LEAD)) {
         announces |=
@@ -193,19 +199,6 @@ static bool comes_back_as(const struct prose *p, enum role role, const struct se
                : !is_led(s) && !is_word(&s->tokens[lead], "returns return output outputs");
 }
 
-/* `whole`: what was written is the sentence under way. */
-static bool comes_back(const struct prose *p, enum role role, const char *written, size_t len,
-                       bool whole)
-{
-    struct plain text = {{written, len}, NULL};
-    struct sentence s;
-
-    if (whole) {
-        return comes_back_as(p, role, &p->w->sentence);
-    }
-    return canon_sentence(&text, 0, &s) && comes_back_as(p, role, &s);
-}
-
 /* "Search results are sorted": no purpose, though its first word could be a verb. */
 static bool states_early(const struct sentence *s, size_t from)
 {
@@ -217,13 +210,34 @@ static bool states_early(const struct sentence *s, size_t from)
     return false;
 }
 
+/* Whether a sentence that is not the first one is tried as purpose. */
+static bool may_be_purpose(const struct sentence *s, size_t from)
+{
+    const struct token *first = &s->tokens[from];
+
+    return first->kind == TOKEN_WORD && (first->flags & WORD_EFFECTS) &&
+           !(first->flags & WORD_INFLECTED) && !states_early(s, from) &&
+           !is_word(first, "provide include combine omit specify supply");
+}
+
+/* `whole`: what was written is the sentence under way. */
+static bool comes_back(const struct prose *p, enum role role, const char *written, size_t len,
+                       bool whole)
+{
+    struct plain text = {{written, len}, NULL};
+    struct sentence s;
+
+    if (whole) {
+        return comes_back_as(p, role, &p->w->sentence);
+    }
+    /* A statement that was cut would be the purpose of a tool that has none. */
+    return canon_sentence(&text, 0, &s) && comes_back_as(p, role, &s) &&
+           !(role == ROLE_NOTE && !p->purpose_len && may_be_purpose(&s, lead_of(&s)));
+}
+
 static bool take_purpose(struct prose *p, size_t from, const char **rule)
 {
-    const struct token *first = &p->w->sentence.tokens[from];
-    bool verb = first->kind == TOKEN_WORD && (first->flags & WORD_EFFECTS) &&
-                !(first->flags & WORD_INFLECTED);
-    bool may = !p->judged_one || (verb && !states_early(&p->w->sentence, from) &&
-                                  !is_word(first, "provide include combine omit specify supply"));
+    bool may = !p->judged_one || may_be_purpose(&p->w->sentence, from);
     bool whole = false;
 
     p->judged_one = true;

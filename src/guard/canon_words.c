@@ -18,7 +18,8 @@ struct list {
 
 static const struct list lists[] = {
     {WORD_FUNCTION, PLAIN,
-     "the a an of and or in on by with from for to into at as is are be been being it its this "
+     "the a an another of and or in on by with from for to into at as is are be been being it its "
+     "this "
      "that "
      "these those which whose if whether not no any all each every some both either neither than "
      "but per via within without between among over under above below across through during "
