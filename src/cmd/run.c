@@ -47,28 +47,7 @@ static bool acts_by_json(struct btz_context *context, const struct btz_study_lim
 static int parse_model(struct btz_context *context, struct btz_str reference,
                        struct btz_study_model *m, struct btz_err *err)
 {
-    size_t key_for_count = 0;
-    struct btz_str *key_for = btz_cmd_values(context, "key-for", &key_for_count);
-    char state[4096];
-    int rc;
-
-    (void)btz_cmd_local_state(state, sizeof(state));
-    rc = btz_llm_model_parse(context->arena, reference, state, &m->model, err);
-    if (rc == BTZ_OK && m->model.kind != BTZ_LLM_MODEL_REF) {
-        rc = btz_llm_key_for(context->arena, &m->model, getenv("OPENAI_API_KEY"),
-                             btz_args_text(context->args, "key-file", NULL), key_for, key_for_count,
-                             &m->key, err);
-    }
-    if (rc == BTZ_OK && m->model.kind == BTZ_LLM_MODEL_LOCAL &&
-        !btz_cmd_local_runs(m->model.local.pid)) {
-        rc = btz_err_set(err, BTZ_EMISSING,
-                         "the local model is not running: `make local-model` starts it");
-    }
-    if (rc == BTZ_OK && !m->key.send && m->key.why.len &&
-        (key_for_count || btz_args_has(context->args, "key-file"))) {
-        btz_cmd_note(context, "%.*s: %.*s", BTZ_FMT(reference), BTZ_FMT(m->key.why));
-    }
-    return rc;
+    return btz_cmd_model(context, reference, &m->model, &m->key, err);
 }
 
 /* The models of `wanted`, with the limits of options and study. */

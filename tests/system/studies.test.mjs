@@ -33,7 +33,7 @@ function study(name, text) {
   return file;
 }
 
-const BUILT_IN = ['quick', 'all', 'calibrate', 'main', 'architectures', 'oracles', 'defences', 'extended'];
+const BUILT_IN = ['quick', 'all', 'calibrate', 'main', 'architectures', 'oracles', 'defences', 'layers', 'extended'];
 const distinct = (rows, key) => [...new Set(rows.map((r) => r[key]))];
 
 /** A model server that takes 40 ms a reply and knows how many requests of each model ran at a time. */
@@ -94,7 +94,7 @@ test('the built-in studies run', async (t) => {
     assert.equal(r.faults, 0);
     assert.deepEqual(distinct(rows, 'architecture'), id === 'architectures' ? ['react', 'reflexion', 'retry'] : ['react']);
     assert.deepEqual(distinct(rows, 'model'), id === 'calibrate' ? ['ref:floor', 'ref:reader', 'ref:insider', 'ref:null'] : ['ref:null']);
-    assert.equal(provenance.repetitions, ['main', 'architectures', 'oracles', 'defences'].includes(id) ? 3 : 1);
+    assert.equal(provenance.repetitions, ['main', 'architectures', 'oracles', 'defences', 'layers'].includes(id) ? 3 : 1);
     assert.deepEqual(provenance.arms, ['attack', 'clean', 'benign']);
   }
 });

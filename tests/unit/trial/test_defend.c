@@ -65,8 +65,13 @@ static void names(void **state)
         "canon:",
         "canon:canoe",
         "canon:canon+closed",
-        "canon:model-rewrite",
-        "canon:canon+rewrite",
+        "canon:canon+",
+        "canon:canon+none",
+        "canon:canon+rescan",
+        "canon:canon+input+rescan",
+        "canon:canon+canon:canon",
+        "canon:model-rewrite:model",
+        "canon:+combined",
         "gate",
         "context +closed",
     };
@@ -83,6 +88,12 @@ static void names(void **state)
     assert_true(d.input && !d.context && d.model && !d.rescan && d.fail_closed);
     assert_int_equal(btz_defence_named(BTZ_STR("canon:schema-only"), &d), BTZ_OK);
     assert_true(d.canon && d.arm == BTZ_CANON_SCHEMA_ONLY && !d.input && !d.context);
+    assert_int_equal(btz_defence_named(BTZ_STR("canon:canon+rewrite"), &d), BTZ_OK);
+    assert_true(d.canon && d.arm == BTZ_CANON_CANON_REWRITE && !d.input && !d.context);
+    assert_int_equal(btz_defence_named(BTZ_STR("canon:canon+combined:model+rescan"), &d), BTZ_OK);
+    assert_true(d.canon && d.arm == BTZ_CANON_CANON && d.input && d.context && d.model && d.rescan);
+    assert_int_equal(btz_defence_named(BTZ_STR("canon:canon+rewrite+input+closed"), &d), BTZ_OK);
+    assert_true(d.arm == BTZ_CANON_CANON_REWRITE && d.input && !d.context && d.fail_closed);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(btz_defence_named(btz_str_of(bad[i]), &d), BTZ_ENOTFOUND);
     }
