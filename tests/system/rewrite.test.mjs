@@ -257,7 +257,7 @@ test('the command withholds what was not rewritten, with exit code 1, and stops 
   for (const [args, words] of [
     [['--arm', 'canon', ...rewriter()], /asks no model/],
     [['--arm', 'canon+rewrite', '--rewrite-model', 'ref:reader'], /reference agent cannot rewrite/],
-    [['--arm', 'canon+rewrite', ...rewriter(), '--key-file', path.join(folder, 'none.key')], /none\.key/],
+    [['--arm', 'canon+rewrite', ...rewriter(), '--key-file', path.join(folder, 'none.key'), '--key-for', new URL(stub.url).host], /none\.key/],
   ]) {
     const done = await run('bartizan', ['canon', ...args, at], { timeout: 60000 });
     assert.equal(done.code, 2, done.err);
