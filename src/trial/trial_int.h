@@ -310,7 +310,7 @@ struct btz_trial {
     struct btz_gateway *gateway; /* NULL until a connection needs it */
     struct judged_tool *judged;
     struct rewriting *rewritings;
-    struct question *questions, *last_question; /* for the guard model; the first one is asked */
+    struct question *questions, *last_question; /* for the defence's models; the first is asked */
     size_t definitions_asked;                   /* of them about definitions */
     bool triggered;
     unsigned trigger_hits;
@@ -599,9 +599,9 @@ void canonical_reply(struct btz_trial *trial, struct rewriting *rewriting, struc
 void canonical_fail(struct btz_trial *trial, struct rewriting *rewriting, const char *verdict,
                     struct btz_str why);
 
-/* defend_ask.c: a guard model is asked between steps, before the model under test gets anything
- * new. Until then what it is asked about stands in the conversation as if it were safe, but for
- * definitions, which are left out. */
+/* defend_ask.c: a guard model, or one that rewrites, is asked between steps, before the model under
+ * test gets anything new. Until then what it is asked about stands in the conversation as if it
+ * were safe, but for definitions, which are left out. */
 void ask_about_turn(struct btz_trial *trial, struct btz_str text);
 void ask_about_tool(struct btz_trial *trial, struct judged_tool *tool);
 /* Asks the rewriting model likewise. */
@@ -616,9 +616,9 @@ bool ask_settles(struct btz_trial *trial, struct btz_json *note, enum source_kin
                  struct btz_str raw);
 /* A message was put in at `part`: answers that stand behind it have moved by one. */
 void ask_shift(struct btz_trial *trial, size_t part);
-/* Whether a question waits for the guard model; then it is added to `needs`. */
+/* Whether a question waits for a model of the defence; then it is added to `needs`. */
 bool ask_next(struct btz_trial *trial, int64_t now_us, struct btz_needs *needs);
-/* The guard model's answer to the question that was asked last. */
+/* The answer to the question that was asked last. */
 void ask_answered(struct btz_trial *trial, const struct btz_answer *answer);
 /* What the defence decided about a text: counts it, and records it if there is something to say. */
 void defend_record(struct btz_trial *trial, enum btz_guard_target target, struct btz_str server,
