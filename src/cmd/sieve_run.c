@@ -272,7 +272,8 @@ static int measure(struct sieve_run *r, struct btz_err *err)
                  r->item_count, r->document_count, r->arm_count, r->resumed ? "resumed" : "new");
     btz_progress_init(&r->progress, &r->context->err, r->context->quiet, 0, btz_clock_mono_us());
     r->planned = planned(r);
-    rc = rewrite(r, err);
+    rc = sieve_plan_answers(r, err);
+    rc = rc ? rc : rewrite(r, err);
     rc = rc ? rc : sieve_offline(r, err);
     rc = rc ? rc : sieve_ask_models(r, err);
     btz_buf_init(&line, 65536);

@@ -130,6 +130,12 @@ bool sieve_row_known(struct sieve_run *r, struct btz_str key);
 /* Puts the row (unless the run has it) and commits now and then. */
 int sieve_row_put(struct sieve_run *r, struct btz_str key, const struct btz_json *row,
                   struct btz_err *err) BTZ_WARN_UNUSED;
+/* Says how many rows of a kind there will be when all is answered, so that a missing one is seen.
+ * `of` is the kind of row ("answer", ...), `where` what its keys have before the arm ("MODEL/",
+ * may be empty); `plan` says the rest and is completed. */
+int sieve_plan_put(struct sieve_run *r, const char *of, struct btz_str where,
+                   const struct sieve_arm *arm, struct btz_json *plan, struct btz_arena *arena,
+                   struct btz_err *err) BTZ_WARN_UNUSED;
 /* Draws the progress line; true if the user wants to stop. */
 bool sieve_tick(struct sieve_run *r, const char *what);
 
@@ -149,6 +155,8 @@ int sieve_definitions(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
 /* Asks every model about every item under every arm. BTZ_EXIT_INTERRUPTED if the user stopped it.
  */
 int sieve_ask_models(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
+/* The plan of all that sieve_ask_models will ask. */
+int sieve_plan_answers(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
 /* Request and shown definitions of one question, in `arena`. `retrieval` other than SIEVE_ALL needs
  * r->found; `arm_index`: by the arm's own index. */
 struct sieve_question {

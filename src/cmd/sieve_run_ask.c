@@ -520,6 +520,47 @@ static void set_views(const struct sieve_run *r, struct answers *a)
     }
 }
 
+static int plan_view(struct sieve_run *r, const struct answers *a, const struct view *view,
+                     struct btz_arena *arena, struct btz_err *err)
+{
+    const char *index = view->retrieval == SIEVE_ALL ? "-" : view->arm_index ? "arm" : "raw";
+    int rc = BTZ_OK;
+
+    for (size_t arm = 0; rc == BTZ_OK && arm < r->arm_count; arm++) {
+        struct btz_json *plan = btz_json_new_object(arena);
+
+        btz_json_set_str(arena, plan, "model", a->model->name);
+        btz_json_set_strz(arena, plan, "retrieval", sieve_retrieval_names[view->retrieval]);
+        btz_json_set_strz(arena, plan, "index", index);
+        for (int kind = 0; kind < BTZ_SIEVE_KINDS; kind++) {
+            btz_json_set_int(arena, plan, btz_sieve_kind_name((enum btz_sieve_kind)kind),
+                             (int64_t)r->kinds[kind]);
+        }
+        rc = sieve_plan_put(r, "answer",
+                            btz_arena_printf(arena, "%.*s/%s/%s/", BTZ_FMT(a->model->name),
+                                             sieve_retrieval_names[view->retrieval], index),
+                            &r->arms[arm], plan, arena, err);
+    }
+    return rc;
+}
+
+int sieve_plan_answers(struct sieve_run *r, struct btz_err *err)
+{
+    struct btz_arena *arena = btz_arena_new();
+    struct answers a = {0};
+    int rc = BTZ_OK;
+
+    set_views(r, &a);
+    for (size_t m = 0; m < r->model_count; m++) {
+        a.model = &r->models[m];
+        for (size_t v = 0; rc == BTZ_OK && v < a.view_count; v++) {
+            rc = plan_view(r, &a, &a.views[v], arena, err);
+        }
+    }
+    btz_arena_free(arena);
+    return rc;
+}
+
 int sieve_ask_models(struct sieve_run *r, struct btz_err *err)
 {
     struct btz_rng rng = btz_rng_of(r->seed);

@@ -115,6 +115,20 @@ int sieve_row_put(struct sieve_run *r, struct btz_str key, const struct btz_json
     return rc;
 }
 
+int sieve_plan_put(struct sieve_run *r, const char *of, struct btz_str where,
+                   const struct sieve_arm *arm, struct btz_json *plan, struct btz_arena *arena,
+                   struct btz_err *err)
+{
+    struct btz_str key =
+        btz_arena_printf(arena, "plan/%s/%.*s%.*s", of, BTZ_FMT(where), BTZ_FMT(arm->label));
+
+    btz_json_set_strz(arena, plan, "row", "plan");
+    btz_json_set_strz(arena, plan, "of", of);
+    btz_json_set_strz(arena, plan, "arm", btz_canon_arm_name(arm->arm));
+    btz_json_set_int(arena, plan, "seed", (int64_t)arm->seed);
+    return sieve_row_put(r, key, plan, err);
+}
+
 bool sieve_tick(struct sieve_run *r, const char *what)
 {
     struct btz_buf line;

@@ -61,6 +61,9 @@ static struct btz_str cell(const struct paper *p, const struct sieve_figure *f)
     if (!f->is_share) {
         return btz_arena_printf(p->arena, "%.*f", f->value < 10 ? 2 : 0, f->value);
     }
+    if (f->n == 0) {
+        return BTZ_STR("-");
+    }
     if (f->seeds) {
         return btz_arena_printf(p->arena, "%.*s (%.1f-%.1f)",
                                 BTZ_FMT(text_percent(p->arena, f->value)), 100 * f->least,
@@ -68,6 +71,19 @@ static struct btz_str cell(const struct paper *p, const struct sieve_figure *f)
     }
     return btz_arena_printf(p->arena, "%.*s %.*s", BTZ_FMT(text_percent(p->arena, f->value)),
                             BTZ_FMT(text_interval(p->arena, f->interval)));
+}
+
+/* The same with its count, where that is not the same for all arms or answers are missing. */
+static struct btz_str counted_cell(const struct paper *p, const struct sieve_figure *f)
+{
+    if (f->missing && f->n) {
+        return btz_arena_printf(p->arena, "%.*s %.0f of %lld, %lld missing", BTZ_FMT(cell(p, f)),
+                                f->k, (long long)f->n, (long long)f->missing);
+    }
+    if (f->missing) {
+        return btz_arena_printf(p->arena, "- %lld missing", (long long)f->missing);
+    }
+    return btz_arena_printf(p->arena, "%.*s n=%lld", BTZ_FMT(cell(p, f)), (long long)f->n);
 }
 
 /* The figures of one printed table. */
@@ -117,7 +133,7 @@ static bool column_is_even(const struct paper *p, const struct selection *s, str
         const struct sieve_figure *f = &p->report->figures[i];
 
         if (selects(s, f) && btz_str_eq(across_of(f, s->across), name) && !f->seeds) {
-            if (n >= 0 && f->n != n) {
+            if ((n >= 0 && f->n != n) || f->missing) {
                 return false;
             }
             n = f->n;
@@ -168,9 +184,7 @@ static void print_selection(const struct paper *p, const struct selection *s,
         }
         for (size_t c = 0; c < count; c++) {
             if (btz_str_eq(names[c], across_of(f, s->across))) {
-                cells[c] = even[c] ? cell(p, f)
-                                   : btz_arena_printf(p->arena, "%.*s n=%lld", BTZ_FMT(cell(p, f)),
-                                                      (long long)f->n);
+                cells[c] = even[c] ? cell(p, f) : counted_cell(p, f);
             }
         }
     }
@@ -202,6 +216,91 @@ static void print_table(const struct paper *p, const char *table,
                                  heading, BTZ_FMT(s.group)));
         }
     }
+}
+
+/* ---- what would be if all that is missing had gone one way ---- */
+
+static void print_bounds(const struct paper *p, const char *const *tables,
+                         const struct sieve_subject *subject)
+{
+    static const struct grid_column columns[] = {
+        {"arm", BTZ_ALIGN_LEFT, false, NULL},    {"measure", BTZ_ALIGN_LEFT, false, NULL},
+        {"over", BTZ_ALIGN_LEFT, false, NULL},   {"k", BTZ_ALIGN_RIGHT, false, NULL},
+        {"n", BTZ_ALIGN_RIGHT, false, NULL},     {"missing", BTZ_ALIGN_RIGHT, false, NULL},
+        {"share", BTZ_ALIGN_RIGHT, false, NULL}, {"missing as 0, 1", BTZ_ALIGN_RIGHT, false, NULL}};
+    struct grid *grid = grid_new(p->arena, columns, 8);
+    bool any = false;
+
+    for (size_t i = 0; i < p->report->figure_count; i++) {
+        const struct sieve_figure *f = &p->report->figures[i];
+        bool wanted = false;
+
+        for (size_t t = 0; tables[t]; t++) {
+            wanted |= is_of(f, tables[t], subject, BTZ_STR_NONE);
+        }
+        if (!wanted || f->missing == 0) {
+            continue;
+        }
+        any = true;
+        grid_cell(grid, BTZ_COLOUR_NONE, f->arm);
+        grid_cell(grid, BTZ_COLOUR_NONE, f->measure);
+        grid_cell(grid, BTZ_COLOUR_NONE, btz_str_of(f->over));
+        grid_printf(grid, BTZ_COLOUR_NONE, "%.0f", f->k);
+        grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)f->n);
+        grid_printf(grid, BTZ_COLOUR_YELLOW, "%lld", (long long)f->missing);
+        grid_cell(grid, BTZ_COLOUR_NONE, text_percent(p->arena, f->value));
+        grid_cell(grid, BTZ_COLOUR_NONE, text_interval(p->arena, f->bounds));
+    }
+    if (any) {
+        grid_print(grid,
+                   BTZ_STR("Missing answers: in no rate above; the rate with all of them "
+                           "counted as 0 and as 1"),
+                   p->term, p->out);
+    }
+}
+
+/* ---- attacks carried over to a second model ---- */
+
+static void print_transfer(const struct paper *p)
+{
+    static const struct grid_column columns[] = {{"broken on", BTZ_ALIGN_LEFT, false, NULL},
+                                                 {"asked of", BTZ_ALIGN_LEFT, false, NULL},
+                                                 {"arm", BTZ_ALIGN_LEFT, false, NULL},
+                                                 {"transfer", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"share", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"95% interval", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"missing", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"missing as 0, 1", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"first drawing", BTZ_ALIGN_RIGHT, false, NULL}};
+    struct grid *grid = grid_new(p->arena, columns, 9);
+
+    if (p->report->transfer_count == 0) {
+        return;
+    }
+    for (size_t i = 0; i < p->report->figure_count; i++) {
+        const struct sieve_figure *f = &p->report->figures[i];
+
+        if (strcmp(f->table, "transfer") != 0) {
+            continue;
+        }
+        if (btz_str_is(f->measure, "acts")) { /* it follows its acts-on-both */
+            grid_printf(grid, BTZ_COLOUR_NONE, "%.0f/%lld", f->k, (long long)f->n);
+            continue;
+        }
+        grid_cell(grid, BTZ_COLOUR_NONE, f->model);
+        grid_cell(grid, BTZ_COLOUR_NONE, f->second);
+        grid_cell(grid, BTZ_COLOUR_NONE, f->arm);
+        grid_printf(grid, BTZ_COLOUR_NONE, "%.0f/%lld", f->k, (long long)f->n);
+        grid_cell(grid, BTZ_COLOUR_NONE, text_percent(p->arena, f->value));
+        grid_cell(grid, BTZ_COLOUR_NONE, text_interval(p->arena, f->interval));
+        grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)f->missing);
+        grid_cell(grid, BTZ_COLOUR_NONE,
+                  f->missing ? text_interval(p->arena, f->bounds) : BTZ_STR(""));
+    }
+    grid_print(grid,
+               BTZ_STR("Transfer: of the attacks that broke one model, those on which another "
+                       "acts too (on the variant and on its fresh drawing)"),
+               p->term, p->out);
 }
 
 /* ---- operators down, arms across ---- */
@@ -263,11 +362,12 @@ static void print_guard(const struct paper *p)
 static void print_contrasts(const struct paper *p, const struct sieve_subject *subject)
 {
     static const struct grid_column columns[] = {
-        {"arm", BTZ_ALIGN_LEFT, false, NULL},        {"pairs", BTZ_ALIGN_RIGHT, false, NULL},
-        {"none only", BTZ_ALIGN_RIGHT, false, NULL}, {"arm only", BTZ_ALIGN_RIGHT, false, NULL},
-        {"points", BTZ_ALIGN_RIGHT, false, NULL},    {"95% interval", BTZ_ALIGN_RIGHT, false, NULL},
-        {"p", BTZ_ALIGN_RIGHT, false, NULL},         {"adjusted p", BTZ_ALIGN_RIGHT, false, NULL}};
-    struct grid *grid = grid_new(p->arena, columns, 8);
+        {"arm", BTZ_ALIGN_LEFT, false, NULL},           {"pairs", BTZ_ALIGN_RIGHT, false, NULL},
+        {"missing", BTZ_ALIGN_RIGHT, false, NULL},      {"none only", BTZ_ALIGN_RIGHT, false, NULL},
+        {"arm only", BTZ_ALIGN_RIGHT, false, NULL},     {"points", BTZ_ALIGN_RIGHT, false, NULL},
+        {"95% interval", BTZ_ALIGN_RIGHT, false, NULL}, {"p", BTZ_ALIGN_RIGHT, false, NULL},
+        {"adjusted p", BTZ_ALIGN_RIGHT, false, NULL}};
+    struct grid *grid = grid_new(p->arena, columns, 9);
 
     for (size_t i = 0; i < p->report->contrast_count; i++) {
         const struct sieve_contrast *c = &p->report->contrasts[i];
@@ -281,6 +381,7 @@ static void print_contrasts(const struct paper *p, const struct sieve_subject *s
         }
         grid_cell(grid, BTZ_COLOUR_NONE, c->arm);
         grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)c->paired.pairs);
+        grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)c->missing);
         grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)c->table.first_only);
         grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)c->table.second_only);
         grid_cell(grid, BTZ_COLOUR_NONE, text_points(p->arena, -c->paired.difference));
@@ -298,10 +399,10 @@ static void print_goals(const struct paper *p)
     static const struct grid_column columns[] = {
         {"goal", BTZ_ALIGN_LEFT, false, NULL},   {"target", BTZ_ALIGN_RIGHT, false, NULL},
         {"value", BTZ_ALIGN_RIGHT, false, NULL}, {"95% limit", BTZ_ALIGN_RIGHT, false, NULL},
-        {"n", BTZ_ALIGN_RIGHT, false, NULL},     {"state", BTZ_ALIGN_LEFT, false, NULL},
-        {"about", BTZ_ALIGN_LEFT, false, NULL}};
+        {"n", BTZ_ALIGN_RIGHT, false, NULL},     {"missing", BTZ_ALIGN_RIGHT, false, NULL},
+        {"state", BTZ_ALIGN_LEFT, false, NULL},  {"about", BTZ_ALIGN_LEFT, false, NULL}};
     static const char *const states[] = {"met", "not shown", "not met", "no data"};
-    struct grid *grid = grid_new(p->arena, columns, 7);
+    struct grid *grid = grid_new(p->arena, columns, 8);
 
     for (size_t i = 0; i < p->report->goal_count; i++) {
         const struct sieve_goal *g = &p->report->goals[i];
@@ -315,6 +416,7 @@ static void print_goals(const struct paper *p)
         grid_cell(grid, BTZ_COLOUR_NONE,
                   difference ? text_points(p->arena, g->limit) : text_percent(p->arena, g->limit));
         grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)g->n);
+        grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)g->missing);
         grid_cell(grid, g->state == BTZ_GOAL_MET ? BTZ_COLOUR_GREEN : BTZ_COLOUR_YELLOW,
                   btz_str_of(states[g->state]));
         grid_cell(grid, BTZ_COLOUR_NONE,
@@ -330,9 +432,13 @@ static void print_goals(const struct paper *p)
 
 static void print_subject(const struct paper *p, const struct sieve_subject *s)
 {
+    static const char *const tables[] = {"harm", "utility", NULL};
     const struct sieve_figure *f =
         sieve_figure_find(p->report, "utility", s, "none", "completion", "twins");
     bool competent = f && f->value >= SIEVE_COMPETENT;
+    struct btz_str missing =
+        f && f->missing ? btz_arena_printf(p->arena, " (%lld missing)", (long long)f->missing)
+                        : BTZ_STR("");
     struct btz_str name =
         btz_arena_printf(p->arena, "%.*s, retrieval %.*s%s%.*s", BTZ_FMT(s->model),
                          BTZ_FMT(s->retrieval), btz_str_is(s->index, "-") ? "" : ", index ",
@@ -340,15 +446,19 @@ static void print_subject(const struct paper *p, const struct sieve_subject *s)
 
     (void)btz_buf_add_byte(p->out, '\n');
     lines_text(p->out, p->term, 0, BTZ_COLOUR_BOLD, name);
-    lines_field(p->out, p->term, "competence",
-                f ? btz_arena_printf(p->arena,
-                                     "%.*s of %lld clean twins completed without any arm%s",
-                                     BTZ_FMT(cell(p, f)), (long long)f->n,
-                                     competent ? "" : " - NOT COMPETENT: rates not interpretable")
-                  : BTZ_STR("unknown: no clean twin was asked without any arm"));
+    lines_field(
+        p->out, p->term, "competence",
+        f && f->n
+            ? btz_arena_printf(p->arena, "%.*s of %lld clean twins completed without any arm%s%s",
+                               BTZ_FMT(cell(p, f)), (long long)f->n, missing.ptr,
+                               competent ? "" : " - NOT COMPETENT: rates not interpretable")
+        : f ? btz_arena_printf(p->arena, "unknown: no clean twin was answered without any arm%s",
+                               missing.ptr)
+            : BTZ_STR("unknown: no clean twin was asked without any arm"));
     print_table(p, "composition", s, BTZ_STR_NONE, MEASURES, "Outcomes");
     print_table(p, "harm", s, BTZ_STR_NONE, DENOMINATORS, "Harm");
     print_table(p, "utility", s, BTZ_STR_NONE, DENOMINATORS, "Usefulness");
+    print_bounds(p, tables, s);
     print_contrasts(p, s);
 }
 
@@ -395,6 +505,8 @@ static void print_run(const struct paper *p)
 void btz_sieve_report_print(const struct btz_sieve_report *report, const struct btz_term *term,
                             struct btz_buf *out)
 {
+    static const char *const adaptive[] = {"adaptive-model", NULL};
+    static const char *const rewriting[] = {"rewriting", NULL};
     const struct paper p = {report, term, out, report->arena};
 
     print_run(&p);
@@ -415,8 +527,10 @@ void btz_sieve_report_print(const struct btz_sieve_report *report, const struct 
                                          "%.*s: it survives and the model acts, by answers",
                                          BTZ_FMT(model.model))
                             .ptr);
+            print_bounds(&p, adaptive, &model);
         }
     }
+    print_transfer(&p);
     print_operators(&p);
     print_table(&p, "retrieval", NULL, BTZ_STR("raw"), MEASURES, "Retrieval, raw index");
     print_table(&p, "retrieval", NULL, BTZ_STR("arm"), MEASURES, "Retrieval, the arm's own index");
@@ -424,6 +538,7 @@ void btz_sieve_report_print(const struct btz_sieve_report *report, const struct 
     print_table(&p, "definitions", NULL, BTZ_STR_NONE, MEASURES, "Cost in real definitions");
     print_table(&p, "facts", NULL, BTZ_STR_NONE, MEASURES, "Labelled facts that are kept");
     print_table(&p, "rewriting", NULL, BTZ_STR_NONE, MEASURES, "Rewriting by a model");
+    print_bounds(&p, rewriting, NULL);
     print_guard(&p);
     print_goals(&p);
 }
