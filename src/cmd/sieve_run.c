@@ -135,65 +135,22 @@ static int begin(struct sieve_run *r, struct btz_err *err)
                                btz_clock_wall_us(), &r->no, r->id, err);
 }
 
-/* The card of an earlier run, for --resume and --replay. */
-static int load_card(struct sieve_run *r, const char *option, int64_t *no, char *id,
-                     struct btz_err *err)
-{
-    struct btz_store_sieve_run found;
-    int rc = btz_store_sieve_find(
-        r->store, btz_str_of(btz_args_text(r->context->args, option, NULL)), r->arena, &found, err);
-
-    if (rc == BTZ_OK && !btz_str_is(found.kind, "run")) {
-        rc = btz_err_set(err, BTZ_EUSAGE, "%s is a run of `sieve %.*s`", found.id,
-                         BTZ_FMT(found.kind));
-    }
-    rc = rc ? rc : btz_json_parse(r->arena, found.card, NULL, &r->card, err);
-    if (rc == BTZ_OK) {
-        *no = found.no;
-        memcpy(id, found.id, sizeof(found.id));
-    }
-    return rc;
-}
-
-static int check_use(struct btz_context *context, struct btz_err *err)
+static int set_up(struct sieve_run *r, struct btz_err *err)
 {
     static const char *const settings[] = {
         "definitions", "facts",  "arm",  "model",         "retrieval",    "index",      "split",
         "limit",       "render", "seed", "rewrite-model", "random-seeds", "max-tokens", "no-model"};
-    bool resume = btz_args_has(context->args, "resume");
-    bool replay = btz_args_has(context->args, "replay");
-
-    if (resume && replay) {
-        return btz_err_set(err, BTZ_EUSAGE,
-                           "--resume goes on with a run, --replay makes a new one");
-    }
-    if ((resume || replay) && btz_args_count(context->args)) {
-        return btz_err_set(err, BTZ_EUSAGE, "the file of items is that of the run");
-    }
-    for (size_t i = 0; (resume || replay) && i < sizeof(settings) / sizeof(settings[0]); i++) {
-        if (btz_args_has(context->args, settings[i])) {
-            return btz_err_set(err, BTZ_EUSAGE, "--%s is that of the run", settings[i]);
-        }
-    }
-    return BTZ_OK;
-}
-
-static int set_up(struct sieve_run *r, struct btz_err *err)
-{
-    struct btz_args *args = r->context->args;
     struct btz_json *card = NULL;
-    char ignored[BTZ_STORE_ID_SIZE];
-    int rc = check_use(r->context, err);
+    bool old = false;
+    int rc =
+        sieve_card_is_old(r->context, settings, sizeof(settings) / sizeof(settings[0]), &old, err);
 
     rc = rc ? rc : btz_cmd_store(r->context, BTZ_STORE_WRITE, &r->store, err);
     if (rc != BTZ_OK) {
         return rc;
     }
-    if (btz_args_has(args, "resume")) {
-        r->resumed = true;
-        rc = load_card(r, "resume", &r->no, r->id, err);
-    } else if (btz_args_has(args, "replay")) {
-        rc = load_card(r, "replay", &r->replay, ignored, err);
+    if (old) {
+        rc = sieve_card_load(r, err);
     } else {
         rc = make_card(r->context, &card, err);
         r->card = card;
@@ -333,7 +290,7 @@ static int finish(struct sieve_run *r, struct btz_err *err)
 
 static int run(struct btz_context *context, struct btz_err *err)
 {
-    struct sieve_run r = {.context = context, .arena = context->arena};
+    struct sieve_run r = {.context = context, .kind = "run", .arena = context->arena};
     int rc = set_up(&r, err);
 
     rc = rc ? rc : measure(&r, err);

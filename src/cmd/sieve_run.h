@@ -57,6 +57,7 @@ struct sieve_rewriter;
 struct sieve_run {
     struct btz_context *context;
     struct btz_arena *arena; /* of the command */
+    const char *kind;        /* "run" or "attack": of the run in the store, and of the command */
     struct btz_store *store;
     struct btz_net_loop *loop;
     int64_t no; /* of the run in the store */
@@ -216,6 +217,14 @@ void sieve_card_list(struct btz_context *context, struct btz_json *card, const c
 void sieve_card_arms(struct btz_context *context, struct btz_json *card);
 /* Sets what the program brings: prompt, rules, version. */
 void sieve_card_program(struct btz_arena *arena, struct btz_json *card);
+/* Whether --resume or --replay is given; then neither a file nor one of `settings` may be. */
+int sieve_card_is_old(struct btz_context *context, const char *const *settings, size_t count,
+                      bool *old, struct btz_err *err) BTZ_WARN_UNUSED;
+/* The card of the run that --resume (which goes on with it) or --replay names. */
+int sieve_card_load(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
+/* The models of a list of the card, each once. */
+int sieve_card_models(struct sieve_run *r, const char *key, const char *option,
+                      struct sieve_model **out, size_t *count, struct btz_err *err) BTZ_WARN_UNUSED;
 /* Sets up the run by r->card: files (which must not have changed), arms, models, items. */
 int sieve_card_read(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
 /* How many items of each kind the card's file gave: a copy of the card that says so too. */

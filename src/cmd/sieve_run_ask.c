@@ -165,9 +165,9 @@ int sieve_ask(struct sieve_run *r, const struct sieve_model *model,
     }
     if (rc == BTZ_OK && is_down(&a)) {
         rc = btz_err_set(err, BTZ_EIO,
-                         "%.*s gives no answers: %s; every row so far is kept, `bartizan sieve run "
+                         "%.*s gives no answers: %s; every row so far is kept, `bartizan sieve %s "
                          "--resume %s` goes on",
-                         BTZ_FMT(model->name), a.last_failure, r->id);
+                         BTZ_FMT(model->name), a.last_failure, r->kind, r->id);
     } else if (rc == BTZ_OK && r->missing > missing) {
         btz_cmd_note(context, "%.*s: %lld answers are missing%s%s", BTZ_FMT(model->name),
                      (long long)(r->missing - missing), a.last_failure[0] ? ", the last: " : "",

@@ -207,19 +207,67 @@ static struct btz_str *list_of(struct btz_arena *arena, const struct btz_json *c
     return out;
 }
 
-static int read_models(struct sieve_run *r, struct btz_err *err)
+int sieve_card_models(struct sieve_run *r, const char *key, const char *option,
+                      struct sieve_model **out, size_t *count, struct btz_err *err)
 {
-    struct btz_str *names = list_of(r->arena, r->card, "models", &r->model_count);
+    struct btz_str *names = list_of(r->arena, r->card, key, count);
+    struct sieve_model *models = btz_arena_array(r->arena, *count + 1, sizeof(*models));
     int rc = BTZ_OK;
 
-    r->models = btz_arena_array(r->arena, r->model_count + 1, sizeof(*r->models));
-    for (size_t i = 0; rc == BTZ_OK && i < r->model_count; i++) {
-        rc = sieve_model_parse(r->context, names[i], &r->models[i], err);
+    for (size_t i = 0; rc == BTZ_OK && i < *count; i++) {
+        rc = sieve_model_parse(r->context, names[i], &models[i], err);
         for (size_t k = 0; rc == BTZ_OK && k < i; k++) {
-            if (btz_str_eq(r->models[k].name, r->models[i].name)) {
-                rc = btz_err_set(err, BTZ_EUSAGE, "-m %.*s is given twice", BTZ_FMT(names[i]));
+            if (btz_str_eq(models[k].name, models[i].name)) {
+                rc = btz_err_set(err, BTZ_EUSAGE, "%s %.*s is given twice", option,
+                                 BTZ_FMT(names[i]));
             }
         }
+    }
+    *out = models;
+    return rc;
+}
+
+int sieve_card_is_old(struct btz_context *context, const char *const *settings, size_t count,
+                      bool *old, struct btz_err *err)
+{
+    bool resume = btz_args_has(context->args, "resume");
+    bool replay = btz_args_has(context->args, "replay");
+
+    *old = resume || replay;
+    if (resume && replay) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--resume goes on with a run, --replay makes a new one");
+    }
+    if (*old && btz_args_count(context->args)) {
+        return btz_err_set(err, BTZ_EUSAGE, "the file of items is that of the run");
+    }
+    for (size_t i = 0; *old && i < count; i++) {
+        if (btz_args_has(context->args, settings[i])) {
+            return btz_err_set(err, BTZ_EUSAGE, "--%s is that of the run", settings[i]);
+        }
+    }
+    return BTZ_OK;
+}
+
+int sieve_card_load(struct sieve_run *r, struct btz_err *err)
+{
+    const char *resumed = btz_args_text(r->context->args, "resume", NULL);
+    const char *replayed = btz_args_text(r->context->args, "replay", NULL);
+    struct btz_store_sieve_run found;
+    int rc = btz_store_sieve_find(r->store, btz_str_of(resumed ? resumed : replayed), r->arena,
+                                  &found, err);
+
+    if (rc == BTZ_OK && !btz_str_is(found.kind, r->kind)) {
+        rc = btz_err_set(err, BTZ_EUSAGE, "%s is a run of `sieve %.*s`", found.id,
+                         BTZ_FMT(found.kind));
+    }
+    rc = rc ? rc : btz_json_parse(r->arena, found.card, NULL, &r->card, err);
+    if (rc == BTZ_OK && resumed) {
+        r->resumed = true;
+        r->no = found.no;
+        memcpy(r->id, found.id, sizeof(found.id));
+    } else if (rc == BTZ_OK) {
+        r->replay = found.no;
     }
     return rc;
 }
@@ -248,7 +296,7 @@ int sieve_card_read(struct sieve_run *r, struct btz_err *err)
     }
     names = list_of(r->arena, card, "arms", &count);
     rc = rc ? rc : sieve_arms_parse(r, names, count, number_of(card, "random_seeds"), err);
-    rc = rc ? rc : read_models(r, err);
+    rc = rc ? rc : sieve_card_models(r, "models", "-m", &r->models, &r->model_count, err);
     return rc ? rc
               : sieve_load_items(r, split.len ? btz_arena_cstr(r->arena, split) : NULL,
                                  number_of(card, "limit"), err);
