@@ -82,6 +82,10 @@ static int make_card(struct btz_context *context, struct btz_json **out, struct 
                      btz_args_int(args, "random-seeds", models ? SEEDS_WITH_MODEL : SEEDS_DEFAULT));
     btz_json_setz(arena, card, "rewrite_model",
                   rewriter ? btz_json_new_strz(arena, rewriter) : btz_json_null(arena));
+    btz_json_setz(arena, card, "embeddings",
+                  btz_args_has(args, "embeddings")
+                      ? btz_json_new_strz(arena, btz_args_text(args, "embeddings", NULL))
+                      : btz_json_null(arena));
     btz_json_setz(arena, card, "split",
                   btz_args_has(args, "split")
                       ? btz_json_new_strz(arena, btz_args_text(args, "split", NULL))
@@ -138,8 +142,9 @@ static int begin(struct sieve_run *r, struct btz_err *err)
 static int set_up(struct sieve_run *r, struct btz_err *err)
 {
     static const char *const settings[] = {
-        "definitions", "facts",  "arm",  "model",         "retrieval",    "index",      "split",
-        "limit",       "render", "seed", "rewrite-model", "random-seeds", "max-tokens", "no-model"};
+        "definitions",   "facts",        "arm",        "model",    "retrieval",
+        "index",         "split",        "limit",      "render",   "seed",
+        "rewrite-model", "random-seeds", "max-tokens", "no-model", "embeddings"};
     struct btz_json *card = NULL;
     bool old = false;
     int rc =
@@ -303,6 +308,7 @@ static int run(struct btz_context *context, struct btz_err *err)
         rc = finish(&r, err);
     }
     sieve_rewrite_free(&r);
+    sieve_embed_free(&r);
     btz_net_loop_free(r.loop);
     btz_store_close(r.store);
     return rc;
@@ -320,6 +326,9 @@ static const struct btz_option options[] = {
      "the model that rewrites, for the arms model-rewrite and canon+rewrite", 0, 0},
     {"retrieval", 0, BTZ_OPTION_LIST, "HOW",
      "what a model is shown: none (the whole server, default), top1 or top5", 0, 0},
+    {"embeddings", 0, BTZ_OPTION_TEXT, "MODEL",
+     "vectors of this model (as -m) for the dense half of retrieval (default: n-grams, offline)", 0,
+     0},
     {"index", 0, BTZ_OPTION_TEXT, "WHICH",
      "retrieval by the raw index, the arm's own, or both (default: raw with a model, else both)", 0,
      0},
@@ -351,7 +360,9 @@ static const char *const examples[] = {
     "bartizan sieve run items.jsonl --no-model",
     "bartizan sieve run test.jsonl -m openai:NAME@http://127.0.0.1:8080/v1 --retrieval top5",
     "bartizan sieve run test.jsonl -m local --arm none --arm canon --limit 100",
-    "bartizan sieve run --resume last", NULL};
+    "bartizan sieve run items.jsonl --embeddings openai:NAME@http://127.0.0.1:8080/v1",
+    "bartizan sieve run --resume last",
+    NULL};
 
 const struct btz_command btz_sieve_run_command = {
     .args = {.name = "sieve run",

@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "cmd/cmd.h"
 #include "guard/canon.h"
+#include "llm/endpoint.h"
 #include "llm/model.h"
 #include "net/loop.h"
 #include "sieve/item.h"
@@ -53,6 +54,7 @@ struct sieve_model {
 };
 
 struct sieve_rewriter;
+struct sieve_embedder;
 
 struct sieve_run {
     struct btz_context *context;
@@ -76,6 +78,8 @@ struct sieve_run {
     struct sieve_model *models;
     size_t model_count;
     struct sieve_rewriter *rewriter; /* NULL: no arm asks */
+    struct sieve_model *embeddings;  /* NULL: n-grams */
+    struct sieve_embedder *embedder; /* NULL until its vectors are there */
     int64_t max_tokens;
     double temperature;
 
@@ -147,6 +151,21 @@ int sieve_offline(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
 /* Retrieval alone, into r->found (and rows). */
 int sieve_retrieve(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
 
+/* Calls `take` for each document, in order, as the arm leaves it (`arm` NULL: as it is); one that
+ * is withheld is a definition without a name. */
+int sieve_documents_each(struct sieve_run *r, const struct sieve_arm *arm,
+                         int (*take)(void *data, const struct sieve_document *document,
+                                     const struct btz_json *tool, struct btz_err *err),
+                         void *data, struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* ---- sieve_run_embed.c ---- */
+
+/* Asks r->embeddings for the vector of everything that retrieval will look at, each text once. */
+int sieve_embed_all(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
+/* What the index takes, once sieve_embed_all has returned BTZ_OK. */
+struct btz_sieve_embedding sieve_embedding(const struct sieve_run *r);
+void sieve_embed_free(struct sieve_run *r);
+
 /* ---- sieve_run_definitions.c ---- */
 
 int sieve_definitions(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
@@ -182,8 +201,13 @@ struct sieve_source {
     /* The reply: a body, or the provider's words of refusal. */
     int (*take)(struct sieve_run *r, void *data, size_t id, const struct btz_hash *request,
                 struct btz_str bytes, bool rejected, struct btz_err *err);
+    enum btz_llm_api api;
+    /* NULL, or looks at a reply before it is recorded; what it returns other than BTZ_OK ends the
+     * asking, and --resume will ask again. */
+    int (*check)(struct sieve_run *r, void *data, size_t id, struct btz_str bytes, bool rejected,
+                 struct btz_err *err);
 };
-enum { SIEVE_NOTHING_TO_ASK = 1, SIEVE_PARTS_MAX = 8 };
+enum { SIEVE_NOTHING_TO_ASK = 1, SIEVE_PARTS_MAX = 40 };
 /* BTZ_EXIT_INTERRUPTED if the user stopped it. What could not be had counts in r->missing. */
 int sieve_ask(struct sieve_run *r, const struct sieve_model *model,
               const struct sieve_source *source, struct btz_err *err) BTZ_WARN_UNUSED;

@@ -91,7 +91,11 @@ static int take(struct asking *a, const struct btz_drive_sieve_answer *got, stru
         (void)snprintf(a->last_failure, sizeof(a->last_failure), "%.*s", BTZ_FMT(got->text));
         return BTZ_OK;
     }
-    if (got->attempts) {
+    if (a->source->check) {
+        rc = a->source->check(a->r, a->source->data, (size_t)got->id, got->bytes, reply.rejected,
+                              err);
+    }
+    if (rc == BTZ_OK && got->attempts) {
         rc = btz_store_sieve_reply_put(a->r->store, a->r->no, &reply, err);
     }
     return rc ? rc
@@ -155,7 +159,8 @@ int sieve_ask(struct sieve_run *r, const struct sieve_model *model,
         .policy = {.in_flight = (uint32_t)in_flight,
                    .attempt_timeout_us =
                        btz_args_int(context->args, "request-timeout", 0) * 1000000,
-                   .seed = r->seed},
+                   .seed = r->seed,
+                   .api = source->api},
         .key = &model->key};
     int rc =
         r->replay ? BTZ_OK : btz_drive_sieve_new(r->loop, &model->model, &options, &a.client, err);

@@ -297,6 +297,15 @@ int sieve_card_read(struct sieve_run *r, struct btz_err *err)
     names = list_of(r->arena, card, "arms", &count);
     rc = rc ? rc : sieve_arms_parse(r, names, count, number_of(card, "random_seeds"), err);
     rc = rc ? rc : sieve_card_models(r, "models", "-m", &r->models, &r->model_count, err);
+    if (rc == BTZ_OK && btz_json_is(btz_json_getz(card, "embeddings"), BTZ_JSON_STRING)) {
+        r->embeddings = BTZ_NEW(r->arena, struct sieve_model);
+        rc = sieve_model_parse(r->context, btz_json_str(btz_json_getz(card, "embeddings")),
+                               r->embeddings, err);
+    }
+    if (rc == BTZ_OK && r->embeddings && r->embeddings->model.kind == BTZ_LLM_MODEL_REF) {
+        rc = btz_err_set(err, BTZ_EUSAGE,
+                         "--embeddings: a reference agent makes no embeddings; name a model");
+    }
     return rc ? rc
               : sieve_load_items(r, split.len ? btz_arena_cstr(r->arena, split) : NULL,
                                  number_of(card, "limit"), err);

@@ -154,6 +154,8 @@ struct btz_json *btz_sieve_report_json(const struct btz_sieve_report *report,
     }
     btz_json_setz(arena, out, "run", run);
     btz_json_setz(arena, out, "card", report->card);
+    btz_json_setz(arena, out, "embedding",
+                  report->embedding ? report->embedding : btz_json_null(arena));
     btz_json_setz(arena, out, "competence", competence_json(report, arena));
     btz_json_setz(arena, out, "figures", figures);
     btz_json_setz(arena, out, "contrasts", contrasts);

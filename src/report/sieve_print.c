@@ -261,34 +261,28 @@ static void print_bounds(const struct paper *p, const char *const *tables,
 
 /* ---- attacks carried over to a second model ---- */
 
-static void print_transfer(const struct paper *p)
+static void print_pair(const struct paper *p, const struct sieve_subject *pair)
 {
-    static const struct grid_column columns[] = {{"broken on", BTZ_ALIGN_LEFT, false, NULL},
-                                                 {"asked of", BTZ_ALIGN_LEFT, false, NULL},
-                                                 {"arm", BTZ_ALIGN_LEFT, false, NULL},
+    static const struct grid_column columns[] = {{"arm", BTZ_ALIGN_LEFT, false, NULL},
                                                  {"transfer", BTZ_ALIGN_RIGHT, false, NULL},
                                                  {"share", BTZ_ALIGN_RIGHT, false, NULL},
                                                  {"95% interval", BTZ_ALIGN_RIGHT, false, NULL},
                                                  {"missing", BTZ_ALIGN_RIGHT, false, NULL},
                                                  {"missing as 0, 1", BTZ_ALIGN_RIGHT, false, NULL},
                                                  {"first drawing", BTZ_ALIGN_RIGHT, false, NULL}};
-    struct grid *grid = grid_new(p->arena, columns, 9);
+    struct grid *grid = grid_new(p->arena, columns, 7);
 
-    if (p->report->transfer_count == 0) {
-        return;
-    }
     for (size_t i = 0; i < p->report->figure_count; i++) {
         const struct sieve_figure *f = &p->report->figures[i];
 
-        if (strcmp(f->table, "transfer") != 0) {
+        if (strcmp(f->table, "transfer") != 0 || !btz_str_eq(f->model, pair->model) ||
+            !btz_str_eq(f->second, pair->retrieval)) {
             continue;
         }
         if (btz_str_is(f->measure, "acts")) { /* it follows its acts-on-both */
             grid_printf(grid, BTZ_COLOUR_NONE, "%.0f/%lld", f->k, (long long)f->n);
             continue;
         }
-        grid_cell(grid, BTZ_COLOUR_NONE, f->model);
-        grid_cell(grid, BTZ_COLOUR_NONE, f->second);
         grid_cell(grid, BTZ_COLOUR_NONE, f->arm);
         grid_printf(grid, BTZ_COLOUR_NONE, "%.0f/%lld", f->k, (long long)f->n);
         grid_cell(grid, BTZ_COLOUR_NONE, text_percent(p->arena, f->value));
@@ -298,8 +292,10 @@ static void print_transfer(const struct paper *p)
                   f->missing ? text_interval(p->arena, f->bounds) : BTZ_STR(""));
     }
     grid_print(grid,
-               BTZ_STR("Transfer: of the attacks that broke one model, those on which another "
-                       "acts too (on the variant and on its fresh drawing)"),
+               btz_arena_printf(p->arena,
+                                "Transfer: of the attacks that broke %.*s, those on which %.*s "
+                                "acts too, on the variant and on its fresh drawing",
+                                BTZ_FMT(pair->model), BTZ_FMT(pair->retrieval)),
                p->term, p->out);
 }
 
@@ -478,6 +474,35 @@ static void print_cost(const struct paper *p)
     }
 }
 
+/* Which vectors stood behind the dense half of retrieval. */
+static void print_embedding(const struct paper *p)
+{
+    const struct btz_json *row = p->report->embedding;
+    const struct btz_json *models = btz_json_getz(row, "returned_models");
+    int64_t dimension = 0;
+    int64_t texts = 0;
+    struct btz_buf names;
+
+    if (!row) {
+        return;
+    }
+    btz_buf_init(&names, 4096);
+    for (size_t i = 0; i < btz_json_count(models); i++) {
+        struct btz_str name = btz_json_str(btz_json_at(models, i));
+
+        (void)btz_buf_printf(&names, "%s%.*s", i ? ", " : "",
+                             BTZ_FMT(name.len ? name : BTZ_STR("(no name)")));
+    }
+    (void)btz_json_int64(btz_json_getz(row, "dimension"), &dimension);
+    (void)btz_json_int64(btz_json_getz(row, "texts"), &texts);
+    lines_field(p->out, p->term, "embeddings",
+                btz_arena_printf(p->arena, "%.*s, returned as %.*s: %lld texts in %lld dimensions",
+                                 BTZ_FMT(btz_json_str(btz_json_getz(row, "model"))),
+                                 BTZ_FMT(btz_buf_view(&names)), (long long)texts,
+                                 (long long)dimension));
+    btz_buf_fini(&names);
+}
+
 static void print_run(const struct paper *p)
 {
     const struct btz_json *items = btz_json_getz(p->report->card, "items");
@@ -499,6 +524,7 @@ static void print_run(const struct paper *p)
     lines_field(p->out, p->term, "intervals",
                 BTZ_STR("Wilson, 95%, with the number of items divided by the design effect of "
                         "their servers; random-delete: mean and range over its seeds"));
+    print_embedding(p);
     print_cost(p);
 }
 
@@ -530,7 +556,9 @@ void btz_sieve_report_print(const struct btz_sieve_report *report, const struct 
             print_bounds(&p, adaptive, &model);
         }
     }
-    print_transfer(&p);
+    for (size_t t = 0; t < report->transfer_count; t++) {
+        print_pair(&p, &report->transfers[t]);
+    }
     print_operators(&p);
     print_table(&p, "retrieval", NULL, BTZ_STR("raw"), MEASURES, "Retrieval, raw index");
     print_table(&p, "retrieval", NULL, BTZ_STR("arm"), MEASURES, "Retrieval, the arm's own index");

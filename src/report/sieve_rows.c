@@ -243,6 +243,8 @@ static int take(void *context, struct btz_str key, struct btz_str text, struct b
         uint32_t pair = transfer_of(report, json);
 
         add(report, &report->transfer_rows, json)->subject = pair;
+    } else if (btz_str_is(row, "embedding")) {
+        report->embedding = btz_json_dup(report->arena, json);
     } else if (btz_str_is(row, "plan")) {
         add_plan(report, json);
     } else if (btz_str_is(row, "operator")) {
