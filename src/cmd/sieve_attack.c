@@ -578,23 +578,19 @@ static int64_t card_number(const struct sieve_run *r, const char *key)
     return value;
 }
 
-static int attack(struct sieve_run *r, struct btz_err *err)
+int sieve_attack_rows(struct sieve_run *r, struct btz_err *err)
 {
     struct attacker a = {
         .r = r,
         .arm_budget = card_number(r, "arm_budget"),
         .model_budget = card_number(r, "model_budget"),
         .duels = btz_arena_array(r->arena, r->item_count * r->arm_count + 1, sizeof(*a.duels))};
-    struct btz_store_sieve_run run;
     struct sieve_model *seconds = NULL;
     size_t second_count = 0;
     int rc =
         sieve_card_models(r, "transfer_models", "--transfer-model", &seconds, &second_count, err);
 
     set_duels(&a);
-    btz_cmd_note(r->context, "run %s: %zu attacks under arms, %zu operators", r->id, a.count,
-                 btz_sieve_operator_count());
-    btz_progress_init(&r->progress, &r->context->err, r->context->quiet, 0, btz_clock_mono_us());
     r->planned = a.count * (1 + r->model_count);
     rc = rc ? rc : plan(&a, NULL, err);
     for (size_t m = 0; rc == BTZ_OK && m < r->model_count; m++) {
@@ -609,6 +605,18 @@ static int attack(struct sieve_run *r, struct btz_err *err)
         a.model = &r->models[m];
         rc = fight_model(&a, seconds, second_count, err);
     }
+    return rc;
+}
+
+static int attack(struct sieve_run *r, struct btz_err *err)
+{
+    struct btz_store_sieve_run run;
+    int rc;
+
+    btz_cmd_note(r->context, "run %s: %zu attacks, %zu arms, %zu operators", r->id,
+                 r->kinds[BTZ_SIEVE_ATTACK], r->arm_count, btz_sieve_operator_count());
+    btz_progress_init(&r->progress, &r->context->err, r->context->quiet, 0, btz_clock_mono_us());
+    rc = sieve_attack_rows(r, err);
     if (rc == BTZ_OK || rc == BTZ_EXIT_INTERRUPTED) {
         int flushed = btz_store_sieve_commit(r->store, err);
 

@@ -114,7 +114,7 @@ static int set_rewriter(struct sieve_run *r, struct btz_json *card, struct btz_e
         btz_json_setz(r->arena, card, "rewriter_is_agent", btz_json_null(r->arena));
         return BTZ_OK;
     }
-    rc = sieve_model_parse(r->context, reference, &model, err);
+    rc = sieve_model_parse(r, reference, &model, err);
     for (size_t m = 0; rc == BTZ_OK && m < r->model_count; m++) {
         same |= btz_llm_same_name(r->models[m].model.id, model.model.id);
     }
@@ -184,7 +184,7 @@ static int rewrite(struct sieve_run *r, struct btz_err *err)
     if (!reference.len) {
         return btz_err_set(err, BTZ_EUSAGE, "an arm asks a model: name it with --rewrite-model");
     }
-    rc = sieve_model_parse(r->context, reference, model, err);
+    rc = sieve_model_parse(r, reference, model, err);
     if (rc == BTZ_OK && model->model.kind == BTZ_LLM_MODEL_REF) {
         rc = btz_err_set(err, BTZ_EUSAGE, "a reference agent cannot rewrite: name a model");
     }
@@ -224,6 +224,15 @@ static uint64_t planned(const struct sieve_run *r)
            r->document_count * first + r->item_count * r->arm_count * views * r->model_count;
 }
 
+int sieve_run_rows(struct sieve_run *r, struct btz_err *err)
+{
+    int rc = sieve_plan_answers(r, err);
+
+    rc = rc ? rc : rewrite(r, err);
+    rc = rc ? rc : sieve_offline(r, err);
+    return rc ? rc : sieve_ask_models(r, err);
+}
+
 static int measure(struct sieve_run *r, struct btz_err *err)
 {
     struct btz_buf line;
@@ -234,10 +243,7 @@ static int measure(struct sieve_run *r, struct btz_err *err)
                  r->item_count, r->document_count, r->arm_count, r->resumed ? "resumed" : "new");
     btz_progress_init(&r->progress, &r->context->err, r->context->quiet, 0, btz_clock_mono_us());
     r->planned = planned(r);
-    rc = sieve_plan_answers(r, err);
-    rc = rc ? rc : rewrite(r, err);
-    rc = rc ? rc : sieve_offline(r, err);
-    rc = rc ? rc : sieve_ask_models(r, err);
+    rc = sieve_run_rows(r, err);
     btz_buf_init(&line, 65536);
     btz_progress_finish(&r->progress, r->done, r->planned, btz_clock_mono_us(), &line);
     if (line.len) {

@@ -94,10 +94,17 @@ struct sieve_run {
     struct sieve_found *found;
     bool *has_found; /* by arm; [arm_count] for the raw index */
 
+    /* `verify`: rows are compared with those of the run, and nothing is written. */
+    bool checking;
+    bool partial; /* the run is not finished: what it does not have is no difference */
+    int64_t same, unlike;
+    struct btz_str first_unlike; /* key */
+
     size_t uncommitted;
     struct btz_progress progress;
     uint64_t done, planned;
     int64_t missing; /* model rows that could not be made */
+    char last_failure[512];
 };
 
 /* ---- sieve_run_load.c ---- */
@@ -108,6 +115,12 @@ int sieve_load_items(struct sieve_run *r, const char *split, int64_t limit,
 /* The whole text of a file of at most `max` bytes. */
 int sieve_load_file(struct btz_arena *arena, const char *path, size_t max, struct btz_str *out,
                     struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* ---- sieve_run.c, sieve_attack.c ---- */
+
+/* All rows of a run of that kind that was set up by sieve_card_read. */
+int sieve_run_rows(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
+int sieve_attack_rows(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* ---- sieve_run_show.c ---- */
 
@@ -225,9 +238,9 @@ void sieve_rewrite_free(struct sieve_run *r);
 
 /* ---- sieve_run_card.c ---- */
 
-/* Parses a model reference with its key. */
-int sieve_model_parse(struct btz_context *context, struct btz_str reference,
-                      struct sieve_model *out, struct btz_err *err) BTZ_WARN_UNUSED;
+/* Parses a model reference, with its key unless the run is replayed: then nothing is asked. */
+int sieve_model_parse(struct sieve_run *r, struct btz_str reference, struct sieve_model *out,
+                      struct btz_err *err) BTZ_WARN_UNUSED;
 /* Arms by name; `seeds` of random-delete. */
 int sieve_arms_parse(struct sieve_run *r, const struct btz_str *names, size_t count, int64_t seeds,
                      struct btz_err *err) BTZ_WARN_UNUSED;

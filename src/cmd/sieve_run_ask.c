@@ -153,12 +153,14 @@ int sieve_ask(struct sieve_run *r, const struct sieve_model *model,
     struct asking a = {.r = r, .model = model, .source = source, .arena = btz_arena_new()};
     int64_t missing = r->missing;
     bool local = model->model.kind == BTZ_LLM_MODEL_LOCAL;
-    size_t in_flight = (size_t)btz_args_int(context->args, "in-flight",
-                                            local ? LOCAL_IN_FLIGHT : DEFAULT_IN_FLIGHT);
+    size_t in_flight = r->replay
+                           ? 1
+                           : (size_t)btz_args_int(context->args, "in-flight",
+                                                  local ? LOCAL_IN_FLIGHT : DEFAULT_IN_FLIGHT);
     const struct btz_drive_model_options options = {
         .policy = {.in_flight = (uint32_t)in_flight,
                    .attempt_timeout_us =
-                       btz_args_int(context->args, "request-timeout", 0) * 1000000,
+                       r->replay ? 0 : btz_args_int(context->args, "request-timeout", 0) * 1000000,
                    .seed = r->seed,
                    .api = source->api},
         .key = &model->key};
@@ -173,11 +175,12 @@ int sieve_ask(struct sieve_run *r, const struct sieve_model *model,
                          "%.*s gives no answers: %s; every row so far is kept, `bartizan sieve %s "
                          "--resume %s` goes on",
                          BTZ_FMT(model->name), a.last_failure, r->kind, r->id);
-    } else if (rc == BTZ_OK && r->missing > missing) {
+    } else if (rc == BTZ_OK && r->missing > missing && !r->checking) {
         btz_cmd_note(context, "%.*s: %lld answers are missing%s%s", BTZ_FMT(model->name),
                      (long long)(r->missing - missing), a.last_failure[0] ? ", the last: " : "",
                      a.last_failure);
     }
+    memcpy(r->last_failure, a.last_failure, sizeof(r->last_failure));
     btz_drive_sieve_free(a.client);
     btz_arena_free(a.arena);
     return rc;

@@ -8,23 +8,25 @@
 
 /* ---- models and arms ---- */
 
-int sieve_model_parse(struct btz_context *context, struct btz_str reference,
-                      struct sieve_model *out, struct btz_err *err)
+int sieve_model_parse(struct sieve_run *r, struct btz_str reference, struct sieve_model *out,
+                      struct btz_err *err)
 {
+    struct btz_context *context = r->context;
     size_t key_for_count = 0;
-    struct btz_str *key_for = btz_cmd_values(context, "key-for", &key_for_count);
+    struct btz_str *key_for = NULL;
     char state[PATH_MAX];
     int rc;
 
     (void)btz_cmd_local_state(state, sizeof(state));
     *out = (struct sieve_model){0};
     rc = btz_llm_model_parse(context->arena, reference, state, &out->model, err);
-    if (rc == BTZ_OK && out->model.kind != BTZ_LLM_MODEL_REF) {
+    if (rc == BTZ_OK && out->model.kind != BTZ_LLM_MODEL_REF && !r->replay) {
+        key_for = btz_cmd_values(context, "key-for", &key_for_count);
         rc = btz_llm_key_for(context->arena, &out->model, getenv("OPENAI_API_KEY"),
                              btz_args_text(context->args, "key-file", NULL), key_for, key_for_count,
                              &out->key, err);
     }
-    if (rc == BTZ_OK && out->model.kind == BTZ_LLM_MODEL_LOCAL &&
+    if (rc == BTZ_OK && out->model.kind == BTZ_LLM_MODEL_LOCAL && !r->replay &&
         !btz_cmd_local_runs(out->model.local.pid)) {
         rc = btz_err_set(err, BTZ_EMISSING,
                          "the local model is not running: `make local-model` starts it");
@@ -176,6 +178,9 @@ static int check_file(const struct btz_json *card, const char *key, struct btz_s
         return BTZ_OK;
     }
     rc = btz_sieve_file_hash(btz_arena_cstr(arena, *path), &hash, err);
+    if (rc != BTZ_OK) {
+        btz_err_prefix(err, "%.*s: ", BTZ_FMT(*path));
+    }
     if (rc == BTZ_OK &&
         !btz_str_is(btz_json_str(btz_json_getz(file, "sha256")), btz_hash_hex(&hash, hex))) {
         rc = btz_err_set(err, BTZ_ECORRUPT,
@@ -215,7 +220,7 @@ int sieve_card_models(struct sieve_run *r, const char *key, const char *option,
     int rc = BTZ_OK;
 
     for (size_t i = 0; rc == BTZ_OK && i < *count; i++) {
-        rc = sieve_model_parse(r->context, names[i], &models[i], err);
+        rc = sieve_model_parse(r, names[i], &models[i], err);
         for (size_t k = 0; rc == BTZ_OK && k < i; k++) {
             if (btz_str_eq(models[k].name, models[i].name)) {
                 rc = btz_err_set(err, BTZ_EUSAGE, "%s %.*s is given twice", option,
@@ -299,8 +304,8 @@ int sieve_card_read(struct sieve_run *r, struct btz_err *err)
     rc = rc ? rc : sieve_card_models(r, "models", "-m", &r->models, &r->model_count, err);
     if (rc == BTZ_OK && btz_json_is(btz_json_getz(card, "embeddings"), BTZ_JSON_STRING)) {
         r->embeddings = BTZ_NEW(r->arena, struct sieve_model);
-        rc = sieve_model_parse(r->context, btz_json_str(btz_json_getz(card, "embeddings")),
-                               r->embeddings, err);
+        rc = sieve_model_parse(r, btz_json_str(btz_json_getz(card, "embeddings")), r->embeddings,
+                               err);
     }
     if (rc == BTZ_OK && r->embeddings && r->embeddings->model.kind == BTZ_LLM_MODEL_REF) {
         rc = btz_err_set(err, BTZ_EUSAGE,

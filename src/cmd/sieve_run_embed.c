@@ -328,9 +328,10 @@ int sieve_embed_all(struct sieve_run *r, struct btz_err *err)
     rc = rc ? rc : sieve_ask(r, r->embeddings, &source, err);
     if (rc == BTZ_OK && r->missing > missing) {
         rc = btz_err_set(err, BTZ_EIO,
-                         "%lld of %zu requests for embeddings have no answer; `bartizan sieve run "
-                         "--resume %s` asks for them again",
-                         (long long)(r->missing - missing), w->batch_count, r->id);
+                         "%lld of %zu requests for embeddings have no answer (%s); `bartizan sieve "
+                         "run --resume %s` asks for them again",
+                         (long long)(r->missing - missing), w->batch_count,
+                         r->last_failure[0] ? r->last_failure : "none is recorded", r->id);
     }
     return rc ? rc : put_row(r, w, err);
 }

@@ -108,7 +108,7 @@ static int contrast(struct btz_sieve_report *report, uint32_t subject, uint32_t 
 
     pair_up(&first, &second, is_success, &c.table);
     btz_arena_free(arena);
-    if (first.count == 0 || second.count == 0) {
+    if (c.table.both + c.table.first_only + c.table.second_only + c.table.neither == 0) {
         return BTZ_OK;
     }
     if (btz_stats_paired(&c.table, 0.95, &c.paired) != BTZ_OK) {

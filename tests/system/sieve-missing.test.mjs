@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, test } from 'node:test';
 import Ajv2020 from './schema/node_modules/ajv/dist/2020.js';
 import { ROOT, run } from './programs.mjs';
@@ -183,4 +184,67 @@ test('attack: what broke one model is asked of a second one', async () => {
   const refused = await sieve('unused.db', 'attack', file, '--transfer-model', 'ref:reader');
   assert.equal(refused.code, 2);
   assert.match(refused.err, /--transfer-model needs -m MODEL/);
+});
+
+test('verify: the chain over rows and replies, and rows made anew', async () => {
+  const stub = await startStub({ scenario: { rules: OBEDIENT, default: { do: 'answer', text: 'Hm.' } } });
+  const model = `openai:stub-model@${stub.url}`;
+  try {
+    await json(0, 'chain.db', 'run', file, '-m', model, '--arm', 'none', '--arm', 'canon', '--retrieval', 'none', '--retrieval', 'top5');
+    await json(0, 'chain.db', 'attack', file, '-m', model, '--transfer-model', 'ref:reader', '--arm', 'none', '--arm-budget', '10', '--model-budget', '4');
+  } finally {
+    await stub.close();
+  }
+  const attack = await json(0, 'chain.db', 'report', 'last');
+  const db = path.join(folder, 'chain.db');
+  const verify = async (code, ...args) => {
+    const done = await bartizan('chain.db', 'verify', ...args, '--json');
+    assert.equal(done.code, code, done.err + done.out);
+    return JSON.parse(done.out);
+  };
+  const edit = (sql) => { const store = new DatabaseSync(db); const changed = store.prepare(sql).run().changes; store.close(); return Number(changed); };
+  let got = await verify(0);
+  assert.equal(got.run, attack.run.id, 'last: there is no run of the bench');
+  assert.deepEqual([got.ok, got.rows, got.replies, got.unchained], [true, attack.run.rows, attack.run.replies, 0]);
+  assert.match(got.head, /^[0-9a-f]{64}$/);
+  assert.deepEqual([got.recomputed.state, got.recomputed.equal, got.recomputed.unlike, got.recomputed.not_made], ['equal', attack.run.rows, 0, 0]);
+  const store = new DatabaseSync(db, { readOnly: true });
+  const { id } = store.prepare("SELECT id FROM sieve_run WHERE kind = 'run'").get();
+  store.close();
+  got = await verify(0, id);
+  assert.equal(got.recomputed.state, 'equal');
+  assert.match((await bartizan('chain.db', 'verify', id)).out, /\d+ rows and \d+ replies fit; head [0-9a-f]{64}\nmade anew from files and replies: all \d+ rows are equal\n/);
+
+  // An edited row, a row that went, an edited reply.
+  const target = `key LIKE 'answer/%P1/credential-leakage/f0/mail/attack' AND run = (SELECT no FROM sieve_run WHERE id = '${id}')`;
+  assert.ok(edit(`UPDATE sieve_row SET json = replace(json, '"success"', '"refused"') WHERE ${target}`) > 0);
+  got = await verify(1, id);
+  assert.equal(got.ok, false);
+  assert.match(got.what, /the row answer\/.*P1\/credential-leakage\/f0\/mail\/attack does not fit the chain/);
+  assert.equal(got.recomputed.state, 'not recomputed');
+  edit(`UPDATE sieve_row SET json = replace(json, '"refused"', '"success"') WHERE ${target}`);
+  await verify(0, id);
+  assert.equal(edit(`DELETE FROM sieve_row WHERE ${target} AND n = (SELECT max(n) FROM sieve_row WHERE ${target})`), 1);
+  assert.match((await verify(1, id)).what, /link \d+ of the chain is not there/);
+  const { run: other } = await verify(0);
+  assert.equal(edit(`UPDATE sieve_reply SET took_us = took_us + 1 WHERE run = (SELECT no FROM sieve_run WHERE id = '${other}') AND n = (SELECT max(n) FROM sieve_reply WHERE run = (SELECT no FROM sieve_run WHERE id = '${other}'))`), 1);
+  assert.match((await verify(1)).what, /a reply of openai:stub-model@\S+ does not fit the chain/);
+});
+
+test('verify: without the items the chain alone is checked; an open run has less', async () => {
+  const own = path.join(folder, 'own.jsonl');
+  writeFileSync(own, lines(items));
+  const stub = await startStub({ scenario: { rules: [], default: FAULT } });
+  try {
+    await sieve('gone.db', 'run', own, '-m', `openai:stub-model@${stub.url}`, '--arm', 'none', '--quiet');
+  } finally {
+    await stub.close();
+  }
+  let done = await bartizan('gone.db', 'verify');
+  assert.equal(done.code, 0, done.out);
+  assert.match(done.out, /all \d+ rows are equal/);
+  rmSync(own);
+  done = await bartizan('gone.db', 'verify');
+  assert.equal(done.code, 0);
+  assert.match(done.out, /rows and 0 replies fit[^]*not made anew: .*own\.jsonl/);
 });
