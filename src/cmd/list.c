@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 #include "base/mapping.h"
 #include "report/attack_page.h"
+#include "report/csv.h"
 #include "study/file.h"
 
 struct listing {
@@ -298,17 +299,6 @@ static struct btz_str cell_text(struct btz_arena *arena, const struct btz_json *
     }
 }
 
-/* RFC 4180: every field quoted, quotes doubled. */
-static void add_csv(struct btz_buf *out, bool comma, struct btz_str text)
-{
-    (void)btz_buf_add_text(out, comma ? ",\"" : "\"");
-    for (size_t i = 0; i < text.len; i++) {
-        (void)btz_buf_add_text(out, text.ptr[i] == '"' ? "\"" : "");
-        (void)btz_buf_add_byte(out, text.ptr[i]);
-    }
-    (void)btz_buf_add_byte(out, '"');
-}
-
 /* The keys of the first item are the columns: every item of a listing has the same. */
 static int print_items(struct btz_context *context, const struct btz_json *items,
                        struct btz_err *err)
@@ -330,12 +320,13 @@ static int print_items(struct btz_context *context, const struct btz_json *items
     if (context->csv) {
         for (size_t i = 0; i <= btz_json_count(items) && width; i++) {
             for (size_t c = 0; c < width; c++) {
-                add_csv(&out, c > 0,
-                        i == 0 ? btz_str_of(columns[c].title)
-                               : cell_text(context->arena,
-                                           btz_json_value_at(btz_json_at(items, i - 1), c)));
+                (void)btz_buf_add_text(&out, c ? "," : "");
+                btz_csv_add(&out, i == 0
+                                      ? btz_str_of(columns[c].title)
+                                      : cell_text(context->arena,
+                                                  btz_json_value_at(btz_json_at(items, i - 1), c)));
             }
-            (void)btz_buf_add_text(&out, "\r\n");
+            (void)btz_buf_add_byte(&out, '\n');
         }
     } else if (width) {
         table = btz_table_new(columns, width);

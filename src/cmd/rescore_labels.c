@@ -1,40 +1,13 @@
 /* rescore: labels of people, and the sheet they fill in. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/clock.h"
 #include "cmd/rescore.h"
 
 enum { DEFAULT_SAMPLE = 50 };
-
-static int read_file(struct btz_arena *arena, const char *path, struct btz_str *out,
-                     struct btz_err *err)
-{
-    FILE *file = fopen(path, "rbe");
-    struct btz_buf text;
-    char chunk[65536];
-    size_t got;
-    bool failed;
-
-    if (!file) {
-        return btz_err_set(err, BTZ_EUSAGE, "%s cannot be read: %s", path, strerror(errno));
-    }
-    btz_buf_init(&text, BTZ_JUDGE_MAX_LABEL_FILE);
-    while ((got = fread(chunk, 1, sizeof(chunk), file)) > 0) {
-        (void)btz_buf_add(&text, chunk, got);
-    }
-    failed = ferror(file) != 0;
-    (void)fclose(file);
-    if (failed || btz_buf_status(&text) != BTZ_OK) {
-        btz_buf_fini(&text);
-        return btz_err_set(err, BTZ_EUSAGE, failed ? "%s cannot be read" : "%s is too large", path);
-    }
-    *out = btz_arena_dup(arena, btz_buf_view(&text));
-    btz_buf_fini(&text);
-    return BTZ_OK;
-}
 
 static int line_error(struct btz_err *err, const struct btz_judge_label *label, const char *what)
 {
@@ -91,7 +64,7 @@ int rescore_labels(struct rescore *r, const char *file, struct btz_err *err)
     size_t count = 0;
     size_t unlabelled = 0;
     size_t stored = 0;
-    int rc = read_file(arena, file, &text, err);
+    int rc = btz_file_read(arena, file, BTZ_JUDGE_MAX_LABEL_FILE, &text, err) ? BTZ_EUSAGE : BTZ_OK;
 
     if (rc == BTZ_OK) {
         rc = btz_judge_labels_read(arena, text, btz_str_of(r->run.id), &labels, &count, &unlabelled,
@@ -202,7 +175,6 @@ int rescore_sheet(struct rescore *r, const char *path, struct btz_err *err)
     size_t count = 0;
     size_t wanted = (size_t)btz_args_int(r->context->args, "sample", DEFAULT_SAMPLE);
     FILE *file;
-    bool good;
     int rc = draw(r, &list, &count, err);
 
     btz_buf_init(&out, BTZ_JUDGE_MAX_LABEL_FILE);
@@ -223,14 +195,12 @@ int rescore_sheet(struct rescore *r, const char *path, struct btz_err *err)
         rc = btz_err_set(err, BTZ_ELIMIT, "the sheet is too large");
     }
     if (rc == BTZ_OK) {
-        file = fopen(path, "wxe"); /* never over a sheet that somebody has filled in */
-        if (!file) {
-            rc = btz_err_set(err, BTZ_EUSAGE, "%s cannot be made: %s", path, strerror(errno));
-        } else {
-            good = fwrite(out.ptr, 1, out.len, file) == out.len;
-            good = fclose(file) == 0 && good;
-            rc = good ? BTZ_OK : btz_err_set(err, BTZ_EIO, "%s cannot be written", path);
-        }
+        /* Never over a sheet that somebody has filled in. */
+        rc = btz_file_new(path, &file, err) ? BTZ_EUSAGE : BTZ_OK;
+    }
+    if (rc == BTZ_OK) {
+        (void)fwrite(out.ptr, 1, out.len, file);
+        rc = btz_file_publish(file, path, true, err);
     }
     btz_buf_fini(&out);
     if (rc == BTZ_OK) {

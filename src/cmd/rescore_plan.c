@@ -1,8 +1,8 @@
 /* rescore: which judges, which trials, and what is known already. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/file.h"
 #include "cmd/rescore.h"
 
 /* ---- judges ---- */
@@ -136,23 +136,18 @@ static int pack_rubric(struct rescore *r, struct btz_str name, struct btz_str *o
     for (size_t i = count; i > 0; i--) {
         struct btz_str path =
             btz_arena_printf(r->context->arena, "%s/rubrics/%.*s", dirs[i - 1], BTZ_FMT(name));
-        FILE *file = btz_lab_pack_is_builtin(dirs[i - 1]) ? NULL : fopen(path.ptr, "rbe");
-        char *bytes;
-        size_t len;
+        int rc = BTZ_ENOTFOUND;
 
-        if (!file) {
+        if (!btz_lab_pack_is_builtin(dirs[i - 1])) {
+            rc = btz_file_read(r->context->arena, path.ptr, BTZ_JUDGE_MAX_RUBRIC, out, err);
+        }
+        if (rc == BTZ_ENOTFOUND) {
             continue;
         }
-        bytes = btz_arena_alloc(r->context->arena, BTZ_JUDGE_MAX_RUBRIC + 1);
-        len = fread(bytes, 1, BTZ_JUDGE_MAX_RUBRIC + 1, file);
-        if (ferror(file) || len > BTZ_JUDGE_MAX_RUBRIC || len == 0) {
-            (void)fclose(file);
-            return btz_err_set(err, BTZ_EUSAGE, "%s is empty, unreadable or over %d bytes",
-                               path.ptr, BTZ_JUDGE_MAX_RUBRIC);
+        if (rc == BTZ_OK && out->len == 0) {
+            rc = btz_err_set(err, BTZ_EUSAGE, "%s is empty", path.ptr);
         }
-        (void)fclose(file);
-        *out = (struct btz_str){bytes, len};
-        return BTZ_OK;
+        return rc ? BTZ_EUSAGE : BTZ_OK;
     }
     return BTZ_OK;
 }

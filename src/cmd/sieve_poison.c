@@ -1,9 +1,8 @@
 /* sieve poison: makes attacks, twins and hard negatives from definitions. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "cmd/sieve.h"
 #include "sieve/poison.h"
 
@@ -144,22 +143,16 @@ static int write_items(struct work *w, FILE *file, struct btz_err *err)
 
 static int write_file(struct work *w, struct btz_err *err)
 {
-    int fd = open(w->out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
-    int rc;
+    FILE *file = NULL;
+    int rc = btz_file_new(w->out, &file, err);
+    int closed;
 
-    if (!file) {
-        return btz_err_set(err, errno == EEXIST ? BTZ_EUSAGE : BTZ_EIO, "%s cannot be made: %s",
-                           w->out, strerror(errno));
+    if (rc != BTZ_OK) {
+        return rc == BTZ_EEXISTS ? BTZ_EUSAGE : rc;
     }
     rc = write_items(w, file, err);
-    if (fclose(file) != 0 && rc == BTZ_OK) {
-        rc = btz_err_set(err, BTZ_EIO, "%s cannot be written: %s", w->out, strerror(errno));
-    }
-    if (rc != BTZ_OK) {
-        (void)unlink(w->out);
-    }
-    return rc;
+    closed = btz_file_publish(file, w->out, rc == BTZ_OK, rc == BTZ_OK ? err : NULL);
+    return rc ? rc : closed;
 }
 
 /* ---- The summary ---- */

@@ -112,9 +112,6 @@ struct sieve_run {
 /* Reads the items (filtered by --split and --limit) and makes the documents from their lists. */
 int sieve_load_items(struct sieve_run *r, const char *split, int64_t limit,
                      struct btz_err *err) BTZ_WARN_UNUSED;
-/* The whole text of a file of at most `max` bytes. */
-int sieve_load_file(struct btz_arena *arena, const char *path, size_t max, struct btz_str *out,
-                    struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* ---- sieve_run.c, sieve_attack.c ---- */
 

@@ -1,5 +1,6 @@
 /* sieve run, without any model: what an arm costs in real definitions, and which rules of the guard
  * find something in them. */
+#include "base/file.h"
 #include "cmd/sieve_run.h"
 #include "guard/guard.h"
 #include "sieve/measure.h"
@@ -255,7 +256,7 @@ int sieve_definitions(struct sieve_run *r, struct btz_err *err)
     if (rc == BTZ_OK && r->facts_path.len) {
         const char *path = btz_arena_cstr(r->arena, r->facts_path);
 
-        rc = sieve_load_file(r->arena, path, FACTS_BYTES, &text, err);
+        rc = btz_file_read(r->arena, path, FACTS_BYTES, &text, err);
         rc = rc ? rc : btz_sieve_facts_parse(r->arena, text, path, &facts.items, &facts.count, err);
     }
     for (size_t a = 0; rc == BTZ_OK && a < r->arm_count; a++) {

@@ -1,5 +1,4 @@
 /* sieve run: the items of a file, and the definitions that stand in the index for all of them. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -295,33 +294,4 @@ int sieve_load_items(struct sieve_run *r, const char *split, int64_t limit, stru
     }
     find_twins(r);
     return make_documents(r, err);
-}
-
-int sieve_load_file(struct btz_arena *arena, const char *path, size_t max, struct btz_str *out,
-                    struct btz_err *err)
-{
-    FILE *file = fopen(path, "rbe");
-    struct btz_buf text;
-    char chunk[65536];
-    size_t got;
-    int rc = BTZ_OK;
-
-    if (!file) {
-        return btz_err_set(err, errno == ENOENT ? BTZ_ENOTFOUND : BTZ_EIO, "%s cannot be read: %s",
-                           path, strerror(errno));
-    }
-    btz_buf_init(&text, max);
-    while ((got = fread(chunk, 1, sizeof(chunk), file)) > 0) {
-        (void)btz_buf_add(&text, chunk, got);
-    }
-    if (ferror(file)) {
-        rc = btz_err_set(err, BTZ_EIO, "%s cannot be read", path);
-    } else if (text.failed) {
-        rc = btz_err_set(err, BTZ_ELIMIT, "%s is over %zu bytes long", path, max);
-    } else {
-        *out = btz_arena_dup(arena, btz_buf_view(&text));
-    }
-    (void)fclose(file);
-    btz_buf_fini(&text);
-    return rc;
 }

@@ -1,13 +1,10 @@
 #include "config/config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "config/config_int.h"
 
 static struct btz_config_limits defaults(const struct btz_config_limits *limits)
@@ -119,47 +116,15 @@ int btz_config_load(struct btz_arena *arena, const char *file,
                     struct btz_err *err)
 {
     struct btz_config_limits use = defaults(limits);
-    struct btz_buf buf;
-    struct stat st;
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int rc = BTZ_OK;
+    struct btz_arena *scratch = btz_arena_new();
+    struct btz_str text;
+    int rc = btz_file_read(scratch, file, use.max_bytes, &text, err);
 
-    btz_buf_init(&buf, use.max_bytes + 1);
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        rc = btz_err_set(err, errno == ENOENT ? BTZ_ENOTFOUND : BTZ_EIO, "cannot be opened: %s",
-                         strerror(errno));
-        goto out;
-    }
-    if (!S_ISREG(st.st_mode)) {
-        rc = btz_err_set(err, BTZ_EINVAL, "is not a regular file");
-        goto out;
-    }
-    for (;;) {
-        size_t want = use.max_bytes + 1 - buf.len;
-        char *room = btz_buf_room(&buf, want < 65536 ? want : 65536);
-        ssize_t got = read(fd, room, want < 65536 ? want : 65536);
-
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            rc = btz_err_set(err, BTZ_EIO, "cannot be read: %s", strerror(errno));
-            goto out;
-        }
-        btz_buf_grow_by(&buf, (size_t)got);
-        if (got == 0 || buf.len > use.max_bytes) {
-            break;
-        }
-    }
-    rc = btz_config_parse(arena, btz_buf_view(&buf), file, limits, out, err);
-out:
+    rc = rc ? rc : btz_config_parse(arena, text, file, limits, out, err);
     if (rc && err) {
         btz_err_at(err, file, err->line, err->column);
     }
-    if (fd >= 0) {
-        close(fd);
-    }
-    btz_buf_fini(&buf);
+    btz_arena_free(scratch);
     return rc;
 }
 

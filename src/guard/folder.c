@@ -1,12 +1,9 @@
 /* Where rule files come from: the program, or a folder. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "guard/guard_int.h"
 
 enum { FILES_MAX = 200, FILE_MAX = 1024 * 1024 };
@@ -19,40 +16,11 @@ static int by_name(const void *a, const void *b)
 static int slurp(struct btz_arena *arena, const char *path, struct btz_embedded *out,
                  struct btz_err *err)
 {
-    /* Without O_NONBLOCK a named pipe would keep the program waiting for ever. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat about;
-    char *bytes;
-    size_t size;
-    size_t len = 0;
-    ssize_t got = 0;
-    int rc = BTZ_OK;
+    struct btz_str text;
+    int rc = btz_file_read(arena, path, FILE_MAX, &text, err);
 
-    if (fd < 0 || fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        rc = btz_err_set(err, BTZ_EIO, "the file cannot be opened: %s",
-                         fd < 0 ? strerror(errno) : "it is no regular file");
-        goto out;
-    }
-    if (about.st_size > FILE_MAX) {
-        rc = btz_err_set(err, BTZ_ELIMIT, "a rule file has at most %d bytes", FILE_MAX);
-        goto out;
-    }
-    size = (size_t)about.st_size;
-    bytes = btz_arena_alloc(arena, size + 1);
-    while (len < size && (got = read(fd, bytes + len, size - len)) > 0) {
-        len += (size_t)got;
-    }
-    if (got < 0) {
-        rc = btz_err_set(err, BTZ_EIO, "reading failed: %s", strerror(errno));
-        goto out;
-    }
-    *out = (struct btz_embedded){path, bytes, len};
-out:
-    if (rc) {
-        btz_err_at(err, path, 0, 0);
-    }
-    if (fd >= 0) {
-        (void)close(fd);
+    if (rc == BTZ_OK) {
+        *out = (struct btz_embedded){path, text.ptr, text.len};
     }
     return rc;
 }

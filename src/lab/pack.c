@@ -2,12 +2,10 @@
  * script runs, so that loading order and hash depend on names and bytes alone. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "lab/embedded.h"
 #include "lab/lab_int.h"
 
@@ -35,39 +33,6 @@ static void add_file(struct listing *l, struct btz_str name, struct btz_str show
 static int by_name(const void *a, const void *b)
 {
     return btz_str_cmp(((const struct pack_file *)a)->name, ((const struct pack_file *)b)->name);
-}
-
-static int read_file(struct btz_arena *arena, const char *path, struct btz_str *out,
-                     struct btz_err *err)
-{
-    /* Without O_NONBLOCK a named pipe would keep the program waiting for ever. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat about;
-    bool regular = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
-    FILE *file = regular ? fdopen(fd, "rb") : NULL;
-    char *bytes;
-    size_t len;
-    int code = BTZ_OK;
-
-    if (!file) {
-        (void)btz_err_set(err, BTZ_EIO, "the file cannot be opened: %s",
-                          fd >= 0 && !regular ? "it is no regular file" : strerror(errno));
-        if (fd >= 0) {
-            (void)close(fd);
-        }
-        btz_err_at(err, path, 0, 0);
-        return BTZ_EIO;
-    }
-    bytes = btz_arena_alloc(arena, BTZ_LUA_SOURCE_MAX + 1);
-    len = fread(bytes, 1, BTZ_LUA_SOURCE_MAX + 1, file);
-    if (ferror(file)) {
-        code = btz_err_set(err, BTZ_EIO, "reading failed: %s", strerror(errno));
-        btz_err_at(err, path, 0, 0);
-    } else {
-        *out = btz_arena_dup(arena, (struct btz_str){bytes, len});
-    }
-    (void)fclose(file);
-    return code;
 }
 
 static int read_folder(struct listing *l, const char *dir, const char *folder, struct btz_err *err)
@@ -102,7 +67,7 @@ static int read_folder(struct listing *l, const char *dir, const char *folder, s
             break;
         }
         shown = btz_arena_printf(arena, "%s/%s", path.ptr, file.ptr);
-        code = read_file(scratch, shown.ptr, &bytes, err);
+        code = btz_file_read(scratch, shown.ptr, BTZ_LUA_SOURCE_MAX, &bytes, err);
         if (code == BTZ_OK) {
             add_file(l, btz_arena_printf(arena, "%s/%s", folder, file.ptr), shown,
                      btz_arena_dup(arena, bytes));

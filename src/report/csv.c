@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "report/csv.h"
 #include "report/report_int.h"
 
 static const struct {
@@ -27,49 +28,6 @@ static const char *const guarding_names[] = {
     "benign_trials",   "benign_alarms", "scans",        "undecided",    "failed",
     "defence_us",      "guard_prefill", "guard_decode", "guard_unknown"};
 enum { GUARDING = sizeof(guarding_names) / sizeof(guarding_names[0]) };
-
-/* What steers a terminal is harmful there, and in a spreadsheet no better: only a newline stays. */
-static struct btz_str clean_text(struct btz_buf *clean, struct btz_str text)
-{
-    struct btz_str rest = text;
-    struct btz_str line;
-
-    for (size_t n = 0; btz_str_cut(&rest, '\n', &line); n++) {
-        (void)btz_buf_add_text(clean, n ? "\n" : "");
-        (void)btz_term_add_text(clean, line, SIZE_MAX);
-    }
-    return btz_buf_view(clean);
-}
-
-static void add_clean(struct btz_buf *out, struct btz_str text)
-{
-    bool quote = false;
-
-    for (size_t i = 0; i < text.len; i++) {
-        quote = quote || memchr(",\"\r\n", text.ptr[i], 4) != NULL;
-    }
-    if (!quote) {
-        (void)btz_buf_add_str(out, text);
-        return;
-    }
-    (void)btz_buf_add_byte(out, '"');
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == '"') {
-            (void)btz_buf_add_byte(out, '"');
-        }
-        (void)btz_buf_add_byte(out, text.ptr[i]);
-    }
-    (void)btz_buf_add_byte(out, '"');
-}
-
-static void add_text(struct btz_buf *out, struct btz_str text)
-{
-    struct btz_buf clean;
-
-    btz_buf_init(&clean, 3 * text.len + 16);
-    add_clean(out, clean_text(&clean, text));
-    btz_buf_fini(&clean);
-}
 
 /* An undefined number is an empty field. */
 static void add_number(struct btz_buf *out, double value)
@@ -183,7 +141,7 @@ static void add_row(struct btz_buf *out, const struct btz_report *report, const 
     (void)btz_buf_add_text(out, report->run.id);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         (void)btz_buf_add_byte(out, ',');
-        add_text(out, names[i]);
+        btz_csv_add(out, names[i]);
     }
     (void)btz_buf_printf(out, ",%s,%lld,%lld", f->below ? "B" : "V", (long long)t->not_applicable,
                          (long long)t->not_run);
@@ -204,7 +162,7 @@ static void add_row(struct btz_buf *out, const struct btz_report *report, const 
     add_usage(out, f);
     add_guarding(out, s, f);
     (void)btz_buf_add_byte(out, ',');
-    add_text(out, s->suite);
+    btz_csv_add(out, s->suite);
     (void)btz_buf_add_byte(out, '\n');
 }
 

@@ -1,6 +1,7 @@
 /* The sieve's report as JSON and CSV. */
 #include <math.h>
 
+#include "report/csv.h"
 #include "report/sieve_int.h"
 
 static const struct btz_json *text_or_null(struct btz_arena *arena, struct btz_str text)
@@ -168,25 +169,7 @@ struct btz_json *btz_sieve_report_json(const struct btz_sieve_report *report,
 
 static void field(struct btz_buf *out, struct btz_str text)
 {
-    bool quoted = false;
-
-    /* A field that begins like a formula must not become one in a spreadsheet. */
-    bool formula = text.len && strchr("=+-@", text.ptr[0]) && text.len > 1;
-
-    for (size_t i = 0; i < text.len; i++) {
-        quoted |=
-            text.ptr[i] == ',' || text.ptr[i] == '"' || text.ptr[i] == '\n' || text.ptr[i] == '\r';
-    }
-    if (quoted || formula) {
-        (void)btz_buf_add_text(out, formula ? "\"'" : "\"");
-        for (size_t i = 0; i < text.len; i++) {
-            (void)btz_buf_add_text(out, text.ptr[i] == '"' ? "\"" : "");
-            (void)btz_buf_add_byte(out, text.ptr[i]);
-        }
-        (void)btz_buf_add_byte(out, '"');
-    } else {
-        (void)btz_buf_add_str(out, text);
-    }
+    btz_csv_add(out, text);
     (void)btz_buf_add_byte(out, ',');
 }
 

@@ -1,60 +1,20 @@
 /* Frozen files: the manifest beside them, and whether they are still what was frozen. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "sieve/sieve_int.h"
 
 enum { FILE_MAX = 16 * 1024 * 1024, CHUNK = 256 * 1024 };
-
-static int slurp(struct btz_arena *arena, const char *path, struct btz_str *out,
-                 struct btz_err *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat about;
-    char *bytes;
-    size_t len = 0;
-    ssize_t got = 1;
-    int rc = BTZ_OK;
-
-    if (fd < 0) {
-        return btz_err_set(err, errno == ENOENT ? BTZ_ENOTFOUND : BTZ_EIO,
-                           "the file cannot be opened: %s", strerror(errno));
-    }
-    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > FILE_MAX) {
-        rc = btz_err_set(err, BTZ_EINVAL, "a manifest is a regular file of at most %d bytes",
-                         FILE_MAX);
-        goto out;
-    }
-    bytes = btz_arena_alloc(arena, (size_t)about.st_size + 1);
-    while (len < (size_t)about.st_size && got > 0) {
-        got = read(fd, bytes + len, (size_t)about.st_size - len);
-        len += got > 0 ? (size_t)got : 0;
-    }
-    if (got < 0) {
-        rc = btz_err_set(err, BTZ_EIO, "reading failed: %s", strerror(errno));
-        goto out;
-    }
-    *out = (struct btz_str){bytes, len};
-out:
-    (void)close(fd);
-    return rc;
-}
 
 int btz_sieve_manifest_load(struct btz_arena *arena, const char *path,
                             struct btz_sieve_manifest *out, struct btz_err *err)
 {
     struct btz_str text;
-    int rc = slurp(arena, path, &text, err);
+    int rc = btz_file_read(arena, path, FILE_MAX, &text, err);
 
-    if (rc != BTZ_OK) {
-        btz_err_at(err, path, 0, 0);
-        return rc;
-    }
-    return btz_sieve_manifest_parse(arena, text, path, out, err);
+    return rc ? rc : btz_sieve_manifest_parse(arena, text, path, out, err);
 }
 
 int btz_sieve_file_hash(const char *path, struct btz_hash *out, struct btz_err *err)
@@ -63,7 +23,7 @@ int btz_sieve_file_hash(const char *path, struct btz_hash *out, struct btz_err *
     char *chunk;
     ssize_t got;
     int fd;
-    int rc = btz_sieve_open_regular(path, &fd, err);
+    int rc = btz_file_open(path, &fd, err);
 
     if (rc != BTZ_OK) {
         return rc;

@@ -1,55 +1,7 @@
 #include "sieve/import.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include "base/file.h"
 #include "sieve/import_int.h"
-
-static int slurp(const char *path, char **out, size_t *size, struct btz_err *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat about;
-    char *bytes = NULL;
-    size_t len = 0;
-    ssize_t got = 1;
-    int rc = BTZ_OK;
-
-    if (fd < 0) {
-        rc = btz_err_set(err, errno == ENOENT ? BTZ_ENOTFOUND : BTZ_EIO,
-                         "the file cannot be opened: %s", strerror(errno));
-    } else if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        rc = btz_err_set(err, BTZ_EIO, "it is no regular file");
-    } else if (about.st_size > BTZ_SIEVE_IMPORT_MAX) {
-        rc = btz_err_set(err, BTZ_ELIMIT, "a file of at most %d bytes can be imported",
-                         BTZ_SIEVE_IMPORT_MAX);
-    }
-    if (rc == BTZ_OK) {
-        bytes = malloc((size_t)about.st_size + 1);
-        if (!bytes) {
-            btz_panic("out of memory");
-        }
-        while (len < (size_t)about.st_size && got > 0) {
-            got = read(fd, bytes + len, (size_t)about.st_size - len);
-            len += got > 0 ? (size_t)got : 0;
-        }
-        rc = got < 0 ? btz_err_set(err, BTZ_EIO, "reading failed: %s", strerror(errno)) : BTZ_OK;
-    }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    if (rc != BTZ_OK) {
-        free(bytes);
-        btz_err_at(err, path, 0, 0);
-        return rc;
-    }
-    *out = bytes;
-    *size = len;
-    return BTZ_OK;
-}
 
 void import_tool(struct import *im, struct btz_str source, const struct btz_json *tool)
 {
@@ -185,15 +137,14 @@ int btz_sieve_import(struct btz_arena *arena, const char *path,
     struct btz_sieve_import_counts found = {0};
     struct import im = {arena, path, options, seen, out, &found, err};
     const struct btz_json *value = NULL;
-    char *bytes = NULL;
-    size_t size = 0;
+    struct btz_arena *scratch = btz_arena_new();
     struct btz_str text;
-    int rc = slurp(path, &bytes, &size, err);
+    int rc = btz_file_read(scratch, path, BTZ_SIEVE_IMPORT_MAX, &text, err);
 
     if (rc != BTZ_OK) {
+        btz_arena_free(scratch);
         return rc;
     }
-    text = (struct btz_str){bytes, size};
     if (is_lines(&im, text)) {
         rc = import_lines(&im, text);
     } else {
@@ -204,7 +155,7 @@ int btz_sieve_import(struct btz_arena *arena, const char *path,
             btz_err_at(err, path, err->line, err->column);
         }
     }
-    free(bytes);
+    btz_arena_free(scratch);
     if (rc == BTZ_OK && btz_buf_status(out) != BTZ_OK) {
         rc = btz_err_set(err, BTZ_ELIMIT, "there are too many definitions at once");
     }

@@ -1,11 +1,9 @@
 /* Lines of a JSONL file, from a file or from memory. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "sieve/sieve_int.h"
 
 enum { CHUNK = 256 * 1024 };
@@ -19,28 +17,6 @@ struct btz_sieve_reader {
     bool ended;
     unsigned line;
 };
-
-int btz_sieve_open_regular(const char *path, int *out, struct btz_err *err)
-{
-    /* Without O_NONBLOCK a named pipe would keep the program waiting for ever. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat about;
-    int rc = BTZ_OK;
-
-    if (fd < 0) {
-        rc = btz_err_set(err, errno == ENOENT ? BTZ_ENOTFOUND : BTZ_EIO,
-                         "the file cannot be opened: %s", strerror(errno));
-    } else if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        (void)close(fd);
-        rc = btz_err_set(err, BTZ_EIO, "it is no regular file");
-    }
-    if (rc != BTZ_OK) {
-        btz_err_at(err, path, 0, 0);
-        return rc;
-    }
-    *out = fd;
-    return BTZ_OK;
-}
 
 static struct btz_sieve_reader *reader_new(const char *name)
 {
@@ -60,7 +36,7 @@ int btz_sieve_reader_open(const char *path, struct btz_sieve_reader **out, struc
     int rc = btz_sieve_frozen_check(path, err);
 
     if (rc == BTZ_OK) {
-        rc = btz_sieve_open_regular(path, &fd, err);
+        rc = btz_file_open(path, &fd, err);
     }
     if (rc == BTZ_OK) {
         *out = reader_new(path);

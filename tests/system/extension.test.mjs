@@ -33,7 +33,7 @@ test('lists', async () => {
   const scenarios = (await json(...packed('list', 'scenarios'))).map((i) => i.id);
   assert.equal(scenarios.indexOf('tool-poisoning/v6'), scenarios.indexOf('tool-poisoning/v5') + 1);
   assert.ok(scenarios.includes('copied-report/v1'));
-  assert.match(await bartizan(...packed('list', 'scenarios', '--csv')), /"tool-poisoning\/v6"/);
+  assert.match(await bartizan(...packed('list', 'scenarios', '--csv')), /^tool-poisoning\/v6,/m);
   assert.ok((await json(...packed('list', 'servers'))).some((i) => i.id === 'tea-orders'));
 });
 

@@ -252,7 +252,7 @@ test('a mistake is named with file, line and remedy, and nothing is left behind'
   assert.equal(empty.code, 2);
   assert.match(empty.err, /the filters leave no scenario/);
   assert.equal((await bartizan('report', 'last', '--json')).out, runs, 'no run was begun');
-  for (const [word, says] of [['qick', /there is no study "qick"; did you mean "quick"\?/], ['no-such.yaml', /no-such\.yaml: cannot be opened/], [folder + '/', /is not a regular file/]]) {
+  for (const [word, says] of [['qick', /there is no study "qick"; did you mean "quick"\?/], ['no-such.yaml', /no-such\.yaml: the file cannot be opened/], [folder + '/', /a folder is not a regular file/]]) {
     const done = await bartizan('run', word, '-m', 'ref:null');
     assert.equal(done.code, 2);
     assert.match(done.err, says);

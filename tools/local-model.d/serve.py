@@ -19,7 +19,6 @@ import xllamacpp
 # llama.cpp's threads wait for each other many times in each token, so a thread that does not get its
 # core holds up the other one. On two cores that were busy with other work, two threads wrote 3 tokens
 # a second and one thread 24; reading a prompt has longer steps and gains from the second thread.
-THREADS_WRITING = 1
 THREADS_READING = 2
 SEED = 20240229
 
@@ -34,7 +33,7 @@ def parameters(options):
     # One slot: requests that come together wait in the server's queue. Sequences computed in one
     # batch change each other's rounding, and a benchmark wants the same reply for the same request.
     made.n_parallel = 1
-    made.cpuparams.n_threads = THREADS_WRITING
+    made.cpuparams.n_threads = options.threads
     made.cpuparams_batch.n_threads = THREADS_READING
     made.n_threads_http = 4
     # Defaults for requests that name no temperature or seed.
@@ -60,6 +59,7 @@ def main():
     parser.add_argument("--address-file", required=True)
     parser.add_argument("--model-id", required=True)
     parser.add_argument("--context", type=int, required=True)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--template")
     options = parser.parse_args()
 

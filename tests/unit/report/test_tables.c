@@ -6,9 +6,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "make.h"
+#include "report/csv.h"
 #include "report/report.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
@@ -733,6 +735,37 @@ static void suites(void **state)
     make_done(&made);
 }
 
+static void csv_fields(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *field;
+    } cases[] = {
+        {"plain", "plain"},
+        {"", ""},
+        {"a,b", "\"a,b\""},
+        {"say \"hi\"", "\"say \"\"hi\"\"\""},
+        {"two\nlines", "\"two\nlines\""},
+        {"=1+1", "\"'=1+1\""},
+        {"@cmd", "\"'@cmd\""},
+        {"-", "-"},
+    };
+    struct btz_buf out;
+
+    (void)state;
+    btz_buf_init(&out, 4096);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        btz_buf_reset(&out);
+        btz_csv_add(&out, btz_str_of(cases[i].text));
+        assert_int_equal(out.len, strlen(cases[i].field));
+        assert_memory_equal(btz_buf_view(&out).ptr, cases[i].field, out.len);
+    }
+    btz_buf_reset(&out);
+    btz_csv_add(&out, btz_str_of("\x1b[2Jred"));
+    assert_null(memchr(btz_buf_view(&out).ptr, 0x1b, out.len));
+    btz_buf_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -749,6 +782,7 @@ int main(void)
         cmocka_unit_test(tokens_from_caches),
         cmocka_unit_test(foreign_names_in_csv),
         cmocka_unit_test(in_csv),
+        cmocka_unit_test(csv_fields),
         cmocka_unit_test(suites),
         cmocka_unit_test(tokens_beyond_all_bounds),
     };
