@@ -248,3 +248,24 @@ test('verify: without the items the chain alone is checked; an open run has less
   assert.equal(done.code, 0);
   assert.match(done.out, /rows and 0 replies fit[^]*not made anew: .*own\.jsonl/);
 });
+
+test('rewriting: a definition that was not rewritten is missing, and nothing is measured without it', async () => {
+  const broken = [{ when: { any: 'You describe tools for an assistant.*billing_send' }, then: FAULT }];
+  const stub = await startStub({ scenario: { rules: broken, default: { do: 'answer', text: '{"refused": "an audit"}' } } });
+  try {
+    const done = await sieve('rewrite.db', 'run', file, '--arm', 'none', '--arm', 'model-rewrite', '--rewrite-model', `openai:writer@${stub.url}`, '--in-flight', '1', '--quiet');
+    assert.notEqual(done.code, 0);
+    assert.match(done.err, /1 definitions were not rewritten; `bartizan sieve run --resume/);
+    const report = await json(0, 'rewrite.db', 'report');
+    const refused = figure(report, 'rewriting', 'model-rewrite', 'refused', 'definitions');
+    assert.equal(refused.k, refused.n);
+    assert.equal(refused.missing, 1);
+    assert.deepEqual(refused.bounds, { lo: refused.n / (refused.n + 1), hi: 1 });
+    assert.deepEqual([...new Set(report.figures.map((f) => f.table))], ['rewriting']);
+    stub.control({ rules: [] });
+    const whole = await json(0, 'rewrite.db', 'run', '--resume', 'last');
+    assert.equal(figure(whole, 'rewriting', 'model-rewrite', 'refused', 'definitions').missing, 0);
+  } finally {
+    await stub.close();
+  }
+});
