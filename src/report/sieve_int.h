@@ -135,7 +135,7 @@ struct btz_sieve_report {
     struct sieve_rows operator_rows; /* `subject` is one of operators */
     struct sieve_subject *transfers; /* model, and in the place of retrieval the second one */
     size_t transfer_count, transfer_cap;
-    struct sieve_rows transfer_rows; /* `subject` is one of transfers */
+    struct sieve_rows transfer_rows;  /* `subject` is one of transfers */
     const struct btz_json *embedding; /* the row; NULL: retrieval used n-grams, or was not done */
     struct sieve_plan *plans;
     size_t plan_count, plan_cap;
