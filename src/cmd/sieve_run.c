@@ -139,6 +139,30 @@ static int begin(struct sieve_run *r, struct btz_err *err)
                                btz_clock_wall_us(), &r->no, r->id, err);
 }
 
+static bool rewrites(const struct sieve_run *r)
+{
+    for (size_t a = 0; a < r->arm_count; a++) {
+        if (btz_canon_arm_asks(r->arms[a].arm)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Before the run is in the store: what cannot be run leaves none behind. */
+static int check_rewriter(const struct sieve_run *r, struct btz_err *err)
+{
+    bool named = btz_json_str(btz_json_getz(r->card, "rewrite_model")).len > 0;
+
+    if (rewrites(r) && !named) {
+        return btz_err_set(err, BTZ_EUSAGE, "an arm asks a model: name it with --rewrite-model");
+    }
+    if (named && !rewrites(r)) {
+        return btz_err_set(err, BTZ_EUSAGE, "no arm needs --rewrite-model");
+    }
+    return BTZ_OK;
+}
+
 static int set_up(struct sieve_run *r, struct btz_err *err)
 {
     static const char *const settings[] = {
@@ -161,6 +185,8 @@ static int set_up(struct sieve_run *r, struct btz_err *err)
         r->card = card;
     }
     rc = rc ? rc : sieve_card_read(r, err);
+    rc = rc ? rc : sieve_facts(r, err);
+    rc = rc ? rc : check_rewriter(r, err);
     rc = rc || r->resumed ? rc : begin(r, err);
     rc = rc ? rc : btz_net_loop_new(&r->loop, err);
     return rc ? rc : btz_net_loop_catch_signals(r->loop, err);
@@ -171,18 +197,10 @@ static int rewrite(struct sieve_run *r, struct btz_err *err)
 {
     struct btz_str reference = btz_json_str(btz_json_getz(r->card, "rewrite_model"));
     struct sieve_model *model = BTZ_NEW(r->arena, struct sieve_model);
-    bool asks = false;
     int rc;
 
-    for (size_t a = 0; a < r->arm_count; a++) {
-        asks |= btz_canon_arm_asks(r->arms[a].arm);
-    }
-    if (!asks) {
-        return reference.len ? btz_err_set(err, BTZ_EUSAGE, "no arm needs --rewrite-model")
-                             : BTZ_OK;
-    }
-    if (!reference.len) {
-        return btz_err_set(err, BTZ_EUSAGE, "an arm asks a model: name it with --rewrite-model");
+    if (!rewrites(r)) {
+        return BTZ_OK;
     }
     rc = sieve_model_parse(r, reference, model, err);
     if (rc == BTZ_OK && model->model.kind == BTZ_LLM_MODEL_REF) {

@@ -10,6 +10,7 @@
 #include "llm/model.h"
 #include "net/loop.h"
 #include "sieve/item.h"
+#include "sieve/measure.h"
 #include "sieve/outcome.h"
 #include "sieve/retrieve.h"
 #include "store/sieve.h"
@@ -69,6 +70,8 @@ struct sieve_run {
     const struct btz_json *card;
 
     struct btz_str items_path, definitions_path, facts_path; /* empty: not given */
+    struct btz_sieve_fact *facts;                            /* of the file, if one is given */
+    size_t fact_count;
     uint64_t seed;
     bool whole; /* --render whole */
     struct sieve_arm *arms;
@@ -179,6 +182,8 @@ void sieve_embed_free(struct sieve_run *r);
 /* ---- sieve_run_definitions.c ---- */
 
 int sieve_definitions(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
+/* Reads the labelled facts, if there is a file of them. */
+int sieve_facts(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* ---- sieve_run_ask.c ---- */
 
