@@ -135,6 +135,11 @@ static bool is_after(const struct sentence *s, size_t tool)
     }
     for (i -= 2; i && is_word(s, i, "this it tool only"); i--) {
     }
+    /* "Use after X to see more" is advice. */
+    if (is_word(s, i, "use used using")) {
+        return is_word(s, i + 1, "only") || is_word(s, i + 2, "only") ||
+               (i && is_word(s, i - 1, "only")) || is_word(s, 0, "must");
+    }
     return calls(s, i) || is_called(s, i);
 }
 

@@ -730,6 +730,7 @@ static void preconditions_have_a_direction(void **state)
         "You can call list_items first.",
         "Requires login and list_items first.",
         "Use list_items instead.",
+        "Use after `list_items` to read more.",
         /* no order at all, or nobody's precondition */
         "You need list_items.",
         "You must call delete_all first.",
