@@ -2,47 +2,11 @@
  * statement about it, what it returns, what a parameter means. A sentence stays because of what it
  * is; that it holds nothing suspicious is not enough. What is judged is exactly what would be
  * written, so that judging what was written gives it back. */
-#include "guard/canon_int.h"
+#include "guard/canon_choice.h"
 
-enum {
-    UNKNOWN_MAX = 2,
-    UNKNOWN_WORD_MAX = 20,
-    SALVAGES = 12,
-    STATEMENT_WITHIN = 10,
-    LEAD_MAX = 12
-};
+enum { UNKNOWN_MAX = 2, UNKNOWN_WORD_MAX = 20, SALVAGES = 12, LEAD_MAX = 12 };
 
 static const char not_a_statement[] = "not-a-description";
-
-/* The tokens that would be written. */
-struct choice {
-    const struct judge *judge;
-    const struct sentence *s;
-    enum role role;
-    size_t count;
-    uint8_t index[SENTENCE_TOKENS];
-    const char *rule;
-};
-
-static const struct token *at(const struct choice *c, size_t i)
-{
-    return &c->s->tokens[c->index[i]];
-}
-
-static bool is_point(const struct token *t, char sign)
-{
-    return t->kind == TOKEN_POINT && t->ptr[0] == sign;
-}
-
-static bool is_one_of(const struct token *t, const char *words)
-{
-    return t->kind == TOKEN_WORD && canon_is_one_of(t->ptr, t->len, words);
-}
-
-static bool is_word(const struct token *t, const char *word)
-{
-    return is_one_of(t, word);
-}
 
 static bool is_own(const struct choice *c, const struct token *t)
 {
@@ -442,97 +406,6 @@ static const char *check_token(const struct choice *c, size_t i, size_t *unknown
     }
 }
 
-/* ---- structure ---- */
-
-static bool states_something(const struct choice *c)
-{
-    for (size_t i = 0; i < c->count && i < STATEMENT_WITHIN; i++) {
-        if (at(c, i)->kind == TOKEN_WORD && ((at(c, i)->flags & (WORD_STATES | WORD_THIRD)) ||
-                                             is_one_of(at(c, i), "must should will"))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* "If the file exists, the operation fails": what follows the comma is no order. */
-static bool has_plain_consequence(const struct choice *c)
-{
-    for (size_t i = 1; i + 2 < c->count; i++) {
-        if (is_point(at(c, i), ',')) {
-            const struct token *t = at(c, i + 1);
-
-            return t->kind == TOKEN_WORD && !(t->flags & WORD_EFFECTS) &&
-                   (t->flags & (WORD_FUNCTION | WORD_NOUN));
-        }
-    }
-    return false;
-}
-
-/* A statement about what whoever calls the tool does is an order in other words. */
-static bool has_acting_subject(const struct choice *c)
-{
-    size_t i = is_one_of(at(c, 0), "the a an each every any all") ? 1 : 0;
-
-    return i < c->count &&
-           is_one_of(at(c, i), "user users client clients caller callers host hosts application "
-                               "applications agent agents model models server-operator operator");
-}
-
-/* An order to whoever reads: "Provide ...", "List the ...". */
-static bool is_advice(const struct choice *c)
-{
-    const struct token *first = at(c, 0);
-    const struct token *next = c->count > 1 ? at(c, 1) : NULL;
-
-    if (first->kind != TOKEN_WORD || (first->flags & WORD_FUNCTION) ||
-        (next && is_one_of(next, "is are of has have can may will must"))) {
-        return false;
-    }
-    if (is_one_of(first, CANON_ADVICE)) {
-        return true;
-    }
-    return next && (first->flags & (WORD_EFFECTS | WORD_OPTION)) &&
-           !(first->flags & (WORD_THIRD | WORD_INFLECTED)) &&
-           is_one_of(next, "the a an all any each every both this that these those it them your "
-                           "its directly only first also");
-}
-
-static bool fits_role(const struct choice *c)
-{
-    const struct token *first = at(c, 0);
-    uint32_t flags = first->kind == TOKEN_WORD ? first->flags : 0;
-
-    bool limit = c->role == ROLE_MEANING && c->count > 1 && first->kind == TOKEN_POINT &&
-                 strchr("<>", first->ptr[0]) && at(c, 1)->kind == TOKEN_NUMBER;
-
-    if ((first->kind == TOKEN_POINT && !limit) || (flags & WORD_EXAMPLE) ||
-        is_one_of(first, "then and or but")) {
-        return false;
-    }
-    switch (c->role) {
-    case ROLE_PURPOSE:
-        return c->count >= 2 && first->kind == TOKEN_WORD &&
-               !is_one_of(first, "if when while unless because use used requires needs") &&
-               ((flags & WORD_EFFECTS) ? !(flags & WORD_INFLECTED) : true);
-    case ROLE_NOTE:
-        if (c->count < 2 || is_one_of(first, "when while unless because use set") ||
-            (is_one_of(first, "if") && !has_plain_consequence(c))) {
-            return false;
-        }
-        if (has_acting_subject(c) || is_advice(c)) {
-            return false;
-        }
-        if ((flags & WORD_EFFECTS) && !(flags & (WORD_THIRD | WORD_INFLECTED | WORD_NOUN))) {
-            return false;
-        }
-        return states_something(c) || (flags & WORD_NUMBERED) ||
-               ((flags & WORD_THIRD) && (flags & WORD_EFFECTS));
-    default:
-        return c->count >= 4 || !is_one_of(first, "if when while unless because");
-    }
-}
-
 /* ---- choosing ---- */
 
 static bool glues(const struct token *t)
@@ -788,7 +661,7 @@ static size_t choose(struct choice *c, size_t from, size_t max, char *out)
     if (!good) {
         return 0;
     }
-    if (!fits_role(c)) {
+    if (!canon_fits_role(c)) {
         c->rule = not_a_statement;
         return 0;
     }

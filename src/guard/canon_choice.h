@@ -1,0 +1,40 @@
+/* What the files that judge a sentence share: the tokens that would be written. */
+#ifndef BTZ_GUARD_CANON_CHOICE_H
+#define BTZ_GUARD_CANON_CHOICE_H
+
+#include "guard/canon_int.h"
+
+/* The tokens that would be written. */
+struct choice {
+    const struct judge *judge;
+    const struct sentence *s;
+    enum role role;
+    size_t count;
+    uint8_t index[SENTENCE_TOKENS];
+    const char *rule;
+};
+
+static inline const struct token *at(const struct choice *c, size_t i)
+{
+    return &c->s->tokens[c->index[i]];
+}
+
+static inline bool is_point(const struct token *t, char sign)
+{
+    return t->kind == TOKEN_POINT && t->ptr[0] == sign;
+}
+
+static inline bool is_one_of(const struct token *t, const char *words)
+{
+    return t->kind == TOKEN_WORD && canon_is_one_of(t->ptr, t->len, words);
+}
+
+static inline bool is_word(const struct token *t, const char *word)
+{
+    return is_one_of(t, word);
+}
+
+/* canon_role.c: whether the whole has the shape of its role. */
+bool canon_fits_role(const struct choice *c);
+
+#endif
