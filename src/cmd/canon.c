@@ -467,7 +467,7 @@ static int choose_arm(struct btz_context *context, enum btz_canon_arm *out, stru
         return btz_err_set(err, BTZ_EUSAGE,
                            "there is no arm \"%s\"%s%s%s; arms: none, rules-strip, schema-only, "
                            "canon, first-sentence, first-120-chars, nfkc-only, eight-phrase, "
-                           "random-delete",
+                           "random-delete, random-delete-bytes",
                            word, near ? "; did you mean \"" : "", near ? near : "",
                            near ? "\"?" : "");
     }
@@ -521,7 +521,8 @@ static int run(struct btz_context *context, struct btz_err *err)
 static const struct btz_option options[] = {
     {"arm", 'a', BTZ_OPTION_TEXT, "ARM",
      "how: canon (default), schema-only, rules-strip, none, or a control: first-sentence, "
-     "first-120-chars, nfkc-only, eight-phrase, random-delete (uses --seed)",
+     "first-120-chars, nfkc-only, eight-phrase, random-delete, random-delete-bytes (these use "
+     "--seed)",
      0, 0},
     {"explain", 0, BTZ_OPTION_FLAG, NULL, "what was removed or changed, by field and rule", 0, 0},
     {"spans", 0, BTZ_OPTION_FLAG, NULL, "the same, and what was kept", 0, 0},

@@ -23,6 +23,7 @@ static const struct {
     [BTZ_CANON_NFKC_ONLY] = {"nfkc-only", false, true},
     [BTZ_CANON_EIGHT_PHRASE] = {"eight-phrase", false, true},
     [BTZ_CANON_RANDOM_DELETE] = {"random-delete", false, true},
+    [BTZ_CANON_RANDOM_DELETE_BYTES] = {"random-delete-bytes", false, true},
 };
 
 const char *btz_canon_arm_name(enum btz_canon_arm arm)
@@ -269,7 +270,7 @@ int canon_run(enum btz_canon_arm arm, const struct btz_json *tool,
     struct work w;
     size_t bytes = 0;
 
-    if (arm == BTZ_CANON_RANDOM_DELETE) {
+    if (arm == BTZ_CANON_RANDOM_DELETE || arm == BTZ_CANON_RANDOM_DELETE_BYTES) {
         const struct btz_canon_options plain = {0};
 
         start(&w, BTZ_CANON_CANON, tool, &plain, siblings, arena, out);
@@ -291,6 +292,9 @@ int canon_run(enum btz_canon_arm arm, const struct btz_json *tool,
     out->span_count = w.span_count;
     out->spans = w.spans;
     out->removed_bytes = w.removed;
+    out->changed = w.removed > 0 || w.names.first || w.values.first || w.definitions.first ||
+                   !btz_str_eq(out->given_name, out->name);
+    out->lookups = canon_rename_steps(&w);
     return BTZ_OK;
 }
 

@@ -72,7 +72,7 @@ function share(pairs) {
     const sum = [...clusters.values()].reduce((s, [kc, nc]) => s + (kc - p * nc) ** 2, 0);
     effective = n / Math.max(1, (m / (m - 1)) * sum / (n * n) / (p * (1 - p) / n));
   }
-  const [lo, hi] = wilson(p, Math.max(1, Math.floor(effective + 1e-9)));
+  const [lo, hi] = wilson(p, effective);
   return { k, n, value: p, clusters: clusters.size, n_effective: effective, lo, hi };
 }
 
