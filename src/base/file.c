@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 
 enum { CHUNK = 64 * 1024 };
 
@@ -77,5 +79,70 @@ int btz_file_read(struct btz_arena *arena, const char *path, size_t max, struct 
         btz_err_at(err, path, 0, 0);
     }
     btz_buf_fini(&buf);
+    return rc;
+}
+
+static int cannot(const char *path, const char *what, struct btz_err *err)
+{
+    int code = errno == EEXIST ? BTZ_EEXISTS : BTZ_EIO;
+
+    (void)btz_err_set(err, code, "the file cannot be %s: %s", what, strerror(errno));
+    btz_err_at(err, path, 0, 0);
+    return code;
+}
+
+int btz_file_new(const char *path, FILE **out, struct btz_err *err)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX] = ".";
+    struct stat about;
+    int fd;
+
+    if (lstat(path, &about) == 0) {
+        errno = EEXIST;
+        return cannot(path, "made", err);
+    }
+    if (slash && snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path) >=
+                     (int)sizeof(folder)) {
+        errno = ENAMETOOLONG;
+        return cannot(path, "made", err);
+    }
+    fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    }
+    if (fd < 0) {
+        return cannot(path, "made", err);
+    }
+    *out = fdopen(fd, "wb");
+    if (!*out) {
+        btz_panic("out of memory");
+    }
+    return BTZ_OK;
+}
+
+int btz_file_publish(FILE *file, const char *path, bool keep, struct btz_err *err)
+{
+    struct stat about = {0};
+    int rc = BTZ_OK;
+
+    if (keep && (fflush(file) != 0 || ferror(file))) {
+        rc = cannot(path, "written", err);
+    }
+    if (fstat(fileno(file), &about) == 0 && about.st_nlink == 0) {
+        char name[64];
+
+        (void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fileno(file));
+        if (keep && rc == BTZ_OK &&
+            linkat(AT_FDCWD, name, AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0) {
+            rc = cannot(path, "made", err);
+        }
+    } else if (!keep || rc != BTZ_OK) {
+        (void)unlink(path);
+    }
+    if (fclose(file) != 0 && keep && rc == BTZ_OK) {
+        rc = cannot(path, "written", err);
+        (void)unlink(path);
+    }
     return rc;
 }

@@ -1,5 +1,4 @@
 /* rescore: labels of people, and the sheet they fill in. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,7 +175,6 @@ int rescore_sheet(struct rescore *r, const char *path, struct btz_err *err)
     size_t count = 0;
     size_t wanted = (size_t)btz_args_int(r->context->args, "sample", DEFAULT_SAMPLE);
     FILE *file;
-    bool good;
     int rc = draw(r, &list, &count, err);
 
     btz_buf_init(&out, BTZ_JUDGE_MAX_LABEL_FILE);
@@ -197,14 +195,12 @@ int rescore_sheet(struct rescore *r, const char *path, struct btz_err *err)
         rc = btz_err_set(err, BTZ_ELIMIT, "the sheet is too large");
     }
     if (rc == BTZ_OK) {
-        file = fopen(path, "wxe"); /* never over a sheet that somebody has filled in */
-        if (!file) {
-            rc = btz_err_set(err, BTZ_EUSAGE, "%s cannot be made: %s", path, strerror(errno));
-        } else {
-            good = fwrite(out.ptr, 1, out.len, file) == out.len;
-            good = fclose(file) == 0 && good;
-            rc = good ? BTZ_OK : btz_err_set(err, BTZ_EIO, "%s cannot be written", path);
-        }
+        /* Never over a sheet that somebody has filled in. */
+        rc = btz_file_new(path, &file, err) ? BTZ_EUSAGE : BTZ_OK;
+    }
+    if (rc == BTZ_OK) {
+        (void)fwrite(out.ptr, 1, out.len, file);
+        rc = btz_file_publish(file, path, true, err);
     }
     btz_buf_fini(&out);
     if (rc == BTZ_OK) {

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/file.h"
 #include "cmd/sieve.h"
 #include "store/sieve.h"
 
@@ -19,18 +20,16 @@ static int write_row(void *context, struct btz_str key, struct btz_str json, str
 static int export_rows(struct btz_store *store, const struct btz_store_sieve_run *run,
                        const char *path, struct btz_err *err)
 {
-    FILE *file = fopen(path, "wbex");
-    int rc;
+    FILE *file = NULL;
+    int rc = btz_file_new(path, &file, err);
+    int closed;
 
-    if (!file) {
-        return btz_err_set(err, errno == EEXIST ? BTZ_EEXISTS : BTZ_EIO, "%s cannot be made: %s",
-                           path, strerror(errno));
+    if (rc != BTZ_OK) {
+        return rc;
     }
     rc = btz_store_sieve_rows_each(store, run->no, BTZ_STR_NONE, write_row, file, err);
-    if (fclose(file) != 0 && rc == BTZ_OK) {
-        rc = btz_err_set(err, BTZ_EIO, "%s cannot be written: %s", path, strerror(errno));
-    }
-    return rc;
+    closed = btz_file_publish(file, path, rc == BTZ_OK, rc == BTZ_OK ? err : NULL);
+    return rc ? rc : closed;
 }
 
 static int run(struct btz_context *context, struct btz_err *err)

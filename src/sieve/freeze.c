@@ -344,11 +344,14 @@ int btz_sieve_freeze(struct btz_arena *arena, const struct btz_sieve_freeze_opti
                                           .rules_sha256 = options->rules_sha256};
     struct freeze f = {.arena = arena, .options = options, .manifest = &manifest, .err = err};
     struct btz_hash hash;
+    bool folder = false;
     int made = 0;
     int rc = btz_sieve_file_hash(options->input, &hash, err);
 
-    if (rc == BTZ_OK && mkdir(options->folder, 0777) != 0 && errno != EEXIST) {
-        rc = bad_file(&f, options->folder, "the folder cannot be made");
+    if (rc == BTZ_OK) {
+        folder = mkdir(options->folder, 0777) == 0;
+        rc = folder || errno == EEXIST ? BTZ_OK
+                                       : bad_file(&f, options->folder, "the folder cannot be made");
     }
     if (rc == BTZ_OK && access(in_folder(&f, "manifest.json"), F_OK) == 0) {
         errno = EEXIST;
@@ -376,6 +379,9 @@ int btz_sieve_freeze(struct btz_arena *arena, const struct btz_sieve_freeze_opti
             (void)unlink(in_folder(&f, file_names[i]));
         }
         btz_hasher_free(f.hashers[i]);
+    }
+    if (rc != BTZ_OK && folder) {
+        (void)rmdir(options->folder);
     }
     if (rc == BTZ_OK) {
         *out = manifest;

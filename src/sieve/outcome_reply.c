@@ -1,4 +1,4 @@
-/* The text of a reply: the first call in it. */
+/* The text of a reply: the calls in it. */
 #include "llm/mend.h"
 #include "sieve/outcome.h"
 
@@ -87,6 +87,7 @@ void btz_sieve_reply_read(struct btz_str text, struct btz_arena *arena, struct b
 {
     const struct btz_json_limits limits = {.max_bytes = BTZ_SIEVE_REPLY_MAX,
                                            .max_depth = DEPTH_MAX};
+    struct btz_sieve_reply *last = out;
     size_t calls = 0;
     size_t tries = 0;
     bool mended = false;
@@ -120,8 +121,15 @@ void btz_sieve_reply_read(struct btz_str text, struct btz_arena *arena, struct b
         if (!btz_json_getz(object, "tool")) {
             continue;
         }
-        if (calls++ == 0) {
-            take(object, arena, out);
+        if (calls++ > 0 && calls <= BTZ_SIEVE_CALLS_MAX) {
+            struct btz_sieve_reply *next = btz_arena_zalloc(arena, sizeof(*next));
+
+            *next = (struct btz_sieve_reply){.kind = BTZ_SIEVE_REPLY_NONE, .why = "malformed"};
+            last->next = next;
+            last = next;
+        }
+        if (calls <= BTZ_SIEVE_CALLS_MAX) {
+            take(object, arena, last);
         }
         at = end - 1;
     }

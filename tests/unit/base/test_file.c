@@ -1,4 +1,5 @@
 /* Files that people name: whole, within a limit, and never one that hangs. */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,12 +97,64 @@ static void what_is_no_file(void **state)
     assert_non_null(strstr(err.msg, "pipe"));
 }
 
+static size_t names_in(const char *dir)
+{
+    DIR *handle = opendir(dir);
+    size_t count = 0;
+
+    assert_non_null(handle);
+    while (readdir(handle)) {
+        count++;
+    }
+    (void)closedir(handle);
+    return count;
+}
+
+static void new_files(void **state)
+{
+    struct place *p = *state;
+    struct btz_str text;
+    FILE *file = NULL;
+
+    assert_int_equal(btz_file_new(p->path, &file, NULL), BTZ_OK);
+    assert_true(fputs("half", file) >= 0);
+    assert_int_equal(btz_file_publish(file, p->path, false, NULL), BTZ_OK);
+    assert_int_equal(names_in(p->dir), 2); /* . and .. */
+
+    assert_int_equal(btz_file_new(p->path, &file, NULL), BTZ_OK);
+    assert_true(fputs("whole", file) >= 0);
+    assert_int_equal(btz_file_publish(file, p->path, true, NULL), BTZ_OK);
+    assert_int_equal(names_in(p->dir), 3);
+    assert_int_equal(btz_file_read(p->arena, p->path, 10, &text, NULL), BTZ_OK);
+    assert_true(btz_str_is(text, "whole"));
+}
+
+static void names_that_are_taken(void **state)
+{
+    struct place *p = *state;
+    struct btz_str text;
+    struct btz_err err;
+    FILE *file = NULL;
+
+    put(p, 3);
+    assert_int_equal(btz_file_new(p->path, &file, &err), BTZ_EEXISTS);
+    assert_int_equal(unlink(p->path), 0);
+    assert_int_equal(btz_file_new(p->path, &file, &err), BTZ_OK);
+    put(p, 3); /* in the meantime; what stands there stays */
+    assert_int_equal(btz_file_publish(file, p->path, true, &err), BTZ_EEXISTS);
+    assert_int_equal(btz_file_read(p->arena, p->path, 10, &text, NULL), BTZ_OK);
+    assert_int_equal(text.len, 3);
+    assert_int_equal(btz_file_new("/no-such-folder/it", &file, &err), BTZ_EIO);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(whole_files, make, clear),
         cmocka_unit_test_setup_teardown(over_the_limit, make, clear),
         cmocka_unit_test_setup_teardown(what_is_no_file, make, clear),
+        cmocka_unit_test_setup_teardown(new_files, make, clear),
+        cmocka_unit_test_setup_teardown(names_that_are_taken, make, clear),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
