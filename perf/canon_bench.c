@@ -167,6 +167,43 @@ static double long_list(size_t count)
     return best;
 }
 
+/* Microseconds a value of an enumeration of which each gets a new name. */
+static double renaming(size_t count)
+{
+    struct btz_arena *arena = btz_arena_new();
+    struct btz_json *tool = btz_json_new_object(arena);
+    struct btz_json *schema = btz_json_new_object(arena);
+    struct btz_json *properties = btz_json_new_object(arena);
+    struct btz_json *one = btz_json_new_object(arena);
+    struct btz_json *values = btz_json_new_array(arena);
+    double best = 1e12;
+
+    for (size_t i = 0; i < count; i++) {
+        btz_json_push(arena, values,
+                      btz_json_new_str(arena, btz_arena_printf(arena, "/p/%zu/x", i)));
+    }
+    btz_json_setz(arena, one, "enum", values);
+    btz_json_setz(arena, properties, "a", one);
+    btz_json_setz(arena, schema, "properties", properties);
+    btz_json_set_strz(arena, tool, "name", "pick");
+    btz_json_setz(arena, tool, "inputSchema", schema);
+    for (unsigned round = 0; round < 5; round++) {
+        struct btz_arena *own = btz_arena_new();
+        int64_t begin = btz_clock_mono_us();
+        struct btz_canon_result result;
+        double took;
+
+        if (btz_canon_tool(BTZ_CANON_CANON, tool, NULL, own, &result, NULL)) {
+            btz_panic("canon_bench: a long enumeration was refused");
+        }
+        took = (double)(btz_clock_mono_us() - begin) / (double)count;
+        best = took < best ? took : best;
+        btz_arena_free(own);
+    }
+    btz_arena_free(arena);
+    return best;
+}
+
 int main(void)
 {
     size_t bytes = 0;
@@ -185,6 +222,8 @@ int main(void)
            measure(STAGE_RUN, BTZ_CANON_SCHEMA_ONLY), measure(STAGE_RUN, BTZ_CANON_RULES_STRIP));
     printf(", \"ns_per_byte_4k\": %.2f, \"ns_per_byte_64k\": %.2f, \"ns_per_byte_512k\": %.2f",
            long_text(4096), long_text(65536), long_text(524288));
+    printf(", \"us_per_renamed_of_500\": %.2f, \"us_per_renamed_of_16000\": %.2f", renaming(500),
+           renaming(16000));
     printf(", \"us_per_tool_of_50\": %.2f, \"us_per_tool_of_5000\": %.2f}\n", long_list(50),
            long_list(5000));
     return 0;

@@ -514,7 +514,7 @@ static int choose_arm(struct btz_context *context, enum btz_canon_arm *out, stru
         return btz_err_set(err, BTZ_EUSAGE,
                            "there is no arm \"%s\"%s%s%s; arms: none, rules-strip, schema-only, "
                            "canon, model-rewrite, canon+rewrite, first-sentence, first-120-chars, "
-                           "nfkc-only, eight-phrase, random-delete",
+                           "nfkc-only, eight-phrase, random-delete, random-delete-bytes",
                            word, near ? "; did you mean \"" : "", near ? near : "",
                            near ? "\"?" : "");
     }
@@ -575,7 +575,8 @@ static const struct btz_option options[] = {
     {"arm", 'a', BTZ_OPTION_TEXT, "ARM",
      "how: canon (default), schema-only, rules-strip, none, model-rewrite, canon+rewrite, or a "
      "control: first-sentence, "
-     "first-120-chars, nfkc-only, eight-phrase, random-delete (uses --seed)",
+     "first-120-chars, nfkc-only, eight-phrase, random-delete, random-delete-bytes (these use "
+     "--seed)",
      0, 0},
     {"rewrite-model", 0, BTZ_OPTION_TEXT, "MODEL",
      "who rewrites, for the arms model-rewrite and canon+rewrite: as -m of `bartizan run`", 0, 0},

@@ -42,7 +42,7 @@ int sieve_model_parse(struct sieve_run *r, struct btz_str reference, struct siev
 static void add_arm(struct sieve_run *r, size_t *cap, enum btz_canon_arm arm, int64_t seeds)
 {
     const char *name = btz_canon_arm_name(arm);
-    bool random = arm == BTZ_CANON_RANDOM_DELETE;
+    bool random = arm == BTZ_CANON_RANDOM_DELETE || arm == BTZ_CANON_RANDOM_DELETE_BYTES;
 
     for (int64_t seed = 1; seed <= (random ? seeds : 1); seed++) {
         r->arms = btz_arena_grow(r->arena, r->arms, r->arm_count, cap, sizeof(*r->arms));

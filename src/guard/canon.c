@@ -23,6 +23,7 @@ static const struct {
     [BTZ_CANON_NFKC_ONLY] = {"nfkc-only", false, true},
     [BTZ_CANON_EIGHT_PHRASE] = {"eight-phrase", false, true},
     [BTZ_CANON_RANDOM_DELETE] = {"random-delete", false, true},
+    [BTZ_CANON_RANDOM_DELETE_BYTES] = {"random-delete-bytes", false, true},
 };
 
 const char *btz_canon_arm_name(enum btz_canon_arm arm)
@@ -52,7 +53,7 @@ bool btz_canon_arm_is_control(enum btz_canon_arm arm)
 }
 
 /* Goes up with every change of what any arm makes of a definition. */
-static const char rules_version[] = "canon rules 2";
+static const char rules_version[] = "canon rules 3";
 
 struct btz_hash btz_canon_hash(void)
 {
@@ -253,6 +254,9 @@ static void start(struct work *w, enum btz_canon_arm arm, const struct btz_json 
     w->options = options;
     w->tool = tool;
     w->out = out;
+    w->names.head = "param";
+    w->values.head = "value";
+    w->definitions.head = "definition";
     w->prose_left = CANON_PROSE_MAX;
     w->text_left = CANON_BYTES_MAX;
     w->judge = (struct judge){&w->own, siblings, out->given_name,
@@ -266,7 +270,7 @@ int canon_run(enum btz_canon_arm arm, const struct btz_json *tool,
     struct work w;
     size_t bytes = 0;
 
-    if (arm == BTZ_CANON_RANDOM_DELETE) {
+    if (arm == BTZ_CANON_RANDOM_DELETE || arm == BTZ_CANON_RANDOM_DELETE_BYTES) {
         const struct btz_canon_options plain = {0};
 
         start(&w, BTZ_CANON_CANON, tool, &plain, siblings, arena, out);
@@ -283,11 +287,14 @@ int canon_run(enum btz_canon_arm arm, const struct btz_json *tool,
         return btz_err_set(err, BTZ_ELIMIT, "tool %.*s has over %d bytes of text",
                            BTZ_FMT(btz_str_sub(out->given_name, 0, 64)), CANON_BYTES_MAX);
     }
-    out->names = map_of(arena, w.names);
-    out->values = map_of(arena, w.values);
+    out->names = map_of(arena, w.names.first);
+    out->values = map_of(arena, w.values.first);
     out->span_count = w.span_count;
     out->spans = w.spans;
     out->removed_bytes = w.removed;
+    out->changed = w.removed > 0 || w.names.first || w.values.first || w.definitions.first ||
+                   !btz_str_eq(out->given_name, out->name);
+    out->lookups = canon_rename_steps(&w);
     return BTZ_OK;
 }
 
@@ -483,51 +490,4 @@ int btz_canon_list(enum btz_canon_arm arm, const struct btz_json *tools,
         memcpy(out, results, count * sizeof(*out));
     }
     return rc;
-}
-
-/* ---- arguments ---- */
-
-static struct btz_str given_of(const struct btz_json *map, struct btz_str now)
-{
-    const struct btz_json *given = map ? btz_json_get(map, now) : NULL;
-
-    return given ? btz_json_str(given) : now;
-}
-
-static const struct btz_json *mapped(const struct btz_canon_result *r, const struct btz_json *value,
-                                     struct btz_arena *arena, unsigned depth)
-{
-    struct btz_json *out;
-
-    if (depth > TEXTS_DEPTH_MAX) {
-        return value;
-    }
-    switch (btz_json_kind(value)) {
-    case BTZ_JSON_STRING:
-        return r->values && btz_json_get(r->values, btz_json_str(value))
-                   ? btz_json_get(r->values, btz_json_str(value))
-                   : value;
-    case BTZ_JSON_ARRAY:
-        out = btz_json_new_array(arena);
-        for (size_t i = 0; i < btz_json_count(value); i++) {
-            btz_json_push(arena, out, mapped(r, btz_json_at(value, i), arena, depth + 1));
-        }
-        return out;
-    case BTZ_JSON_OBJECT:
-        out = btz_json_new_object(arena);
-        for (size_t i = 0; i < btz_json_count(value); i++) {
-            btz_json_set(arena, out, given_of(r->names, btz_json_key_at(value, i)),
-                         mapped(r, btz_json_value_at(value, i), arena, depth + 1));
-        }
-        return out;
-    default:
-        return value;
-    }
-}
-
-const struct btz_json *btz_canon_arguments(const struct btz_canon_result *result,
-                                           const struct btz_json *arguments,
-                                           struct btz_arena *arena)
-{
-    return result->names || result->values ? mapped(result, arguments, arena, 0) : arguments;
 }

@@ -24,13 +24,17 @@ enum btz_canon_arm {
     BTZ_CANON_FIRST_SENTENCE, /* controls from here on */
     BTZ_CANON_FIRST_120,      /* the first 120 characters of every text */
     BTZ_CANON_NFKC_ONLY,
-    BTZ_CANON_EIGHT_PHRASE,  /* sentences with one of eight well-known phrases go */
-    BTZ_CANON_RANDOM_DELETE, /* as many bytes a definition as `canon` takes, at random places */
+    BTZ_CANON_EIGHT_PHRASE, /* sentences with one of eight well-known phrases go */
+    /* As many bytes a definition as `canon` takes, less a word: whole sentences in random order, of
+     * the last one words. */
+    BTZ_CANON_RANDOM_DELETE,
+    BTZ_CANON_RANDOM_DELETE_BYTES, /* just as many, single characters at random places */
     BTZ_CANON_ARMS
 };
 
 /* "none", "rules-strip", "schema-only", "model-rewrite", "canon", "canon+rewrite",
- * "first-sentence", "first-120-chars", "nfkc-only", "eight-phrase", "random-delete". */
+ * "first-sentence", "first-120-chars", "nfkc-only", "eight-phrase", "random-delete",
+ * "random-delete-bytes". */
 const char *btz_canon_arm_name(enum btz_canon_arm arm);
 
 /* BTZ_OK or BTZ_ENOTFOUND. */
@@ -76,6 +80,8 @@ struct btz_canon_result {
      * text of the input. */
     const struct btz_canon_span *spans;
     size_t removed_bytes; /* of texts, names and values */
+    bool changed;         /* something was removed, or has another name */
+    size_t lookups;       /* steps in the tables of names: the cost of renaming, for tests */
 };
 
 struct btz_canon_options {
@@ -86,8 +92,8 @@ struct btz_canon_options {
 /* Canonicalises one tool definition (an object with at least a name that is text). Arms that ask
  * are refused with BTZ_EUSAGE. BTZ_EINVAL: `tool` is no definition; BTZ_ELIMIT: over 1 MiB of prose
  * or 32 levels of schemas. A precondition on another tool stays only in a list (below).
- * canon(canon(x)) equals canon(x) for every deterministic arm but random-delete. Results live in
- * `arena` and borrow from `tool`. */
+ * canon(canon(x)) equals canon(x) for every deterministic arm but the two of random deletion.
+ * Results live in `arena` and borrow from `tool`. */
 int btz_canon_tool(enum btz_canon_arm arm, const struct btz_json *tool,
                    const struct btz_canon_options *options, struct btz_arena *arena,
                    struct btz_canon_result *out, struct btz_err *err) BTZ_WARN_UNUSED;
@@ -99,8 +105,9 @@ int btz_canon_list(enum btz_canon_arm arm, const struct btz_json *tools,
                    const struct btz_canon_options *options, struct btz_arena *arena,
                    struct btz_canon_result *out, struct btz_err *err) BTZ_WARN_UNUSED;
 
-/* Turns arguments made for the canonical definition into those of the server. What the map does not
- * know stays as it is. */
+/* Turns arguments made for the canonical definition into those of the server, along its schema: a
+ * member is renamed only where the schema has it as a property, a text only where it is one of the
+ * values that the schema lists. Everything else, free text above all, stays as it is. */
 const struct btz_json *btz_canon_arguments(const struct btz_canon_result *result,
                                            const struct btz_json *arguments,
                                            struct btz_arena *arena);

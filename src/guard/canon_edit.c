@@ -139,6 +139,17 @@ struct editor {
     size_t bytes_left; /* of all texts, to come */
     size_t take_left;  /* that are still to be deleted */
     struct btz_rng rng;
+    struct stretch *stretches; /* sentences of all texts, in the order of the walk */
+    size_t stretch_count, stretch_cap;
+    size_t at;   /* stretch that comes next */
+    size_t text; /* number of the text under way */
+};
+
+/* One sentence, and what of it random-delete takes. */
+struct stretch {
+    size_t text;
+    struct btz_str source;
+    size_t from, to; /* bytes of the sentence that go */
 };
 
 static bool is_space(char c)
@@ -301,6 +312,94 @@ static struct btz_str thinned(struct editor *e, struct btz_str text)
     return (struct btz_str){out, kept};
 }
 
+static void add_sentences(struct editor *e, struct btz_str text)
+{
+    for (size_t at = 0; at < text.len;) {
+        size_t end = sentence_end(text, at);
+
+        e->stretches = btz_arena_grow(e->w->arena, e->stretches, e->stretch_count, &e->stretch_cap,
+                                      sizeof(*e->stretches));
+        e->stretches[e->stretch_count++] =
+            (struct stretch){e->text, btz_str_sub(text, at, end - at), 0, 0};
+        at = end;
+    }
+    e->text++;
+}
+
+static size_t word_end(struct btz_str s, size_t at)
+{
+    while (at < s.len && !is_space(s.ptr[at])) {
+        at++;
+    }
+    while (at < s.len && is_space(s.ptr[at])) {
+        at++;
+    }
+    return at;
+}
+
+/* Of the last sentence only words go, from a random one on: as many as fit. */
+static void take_words(struct editor *e, struct stretch *s)
+{
+    size_t words = 0;
+    size_t skip;
+
+    for (size_t at = 0; at < s->source.len; at = word_end(s->source, at)) {
+        words++;
+    }
+    skip = words ? (size_t)btz_rng_below(&e->rng, words) : 0;
+    for (; skip; skip--) {
+        s->from = word_end(s->source, s->from);
+    }
+    s->to = s->from;
+    while (s->to < s->source.len && word_end(s->source, s->to) - s->from <= e->take_left) {
+        s->to = word_end(s->source, s->to);
+    }
+    e->take_left -= s->to - s->from;
+}
+
+/* Sentences in random order go whole while they fit; then words of one that did not. */
+static void choose_sentences(struct editor *e)
+{
+    struct stretch **order = btz_arena_array(e->w->arena, e->stretch_count + 1, sizeof(*order));
+    struct stretch *last = NULL;
+
+    for (size_t i = 0; i < e->stretch_count; i++) {
+        size_t k = (size_t)btz_rng_below(&e->rng, i + 1);
+
+        order[i] = order[k];
+        order[k] = &e->stretches[i];
+    }
+    for (size_t i = 0; i < e->stretch_count; i++) {
+        if (order[i]->source.len <= e->take_left) {
+            order[i]->to = order[i]->source.len;
+            e->take_left -= order[i]->source.len;
+        } else {
+            last = last ? last : order[i];
+        }
+    }
+    if (last && e->take_left) {
+        take_words(e, last);
+    }
+}
+
+static struct btz_str without_stretches(struct editor *e, struct btz_str text)
+{
+    struct btz_buf out;
+    struct btz_str now;
+
+    btz_buf_init(&out, text.len + 1);
+    for (; e->at < e->stretch_count && e->stretches[e->at].text == e->text; e->at++) {
+        const struct stretch *s = &e->stretches[e->at];
+
+        (void)btz_buf_add_str(&out, btz_str_sub(s->source, 0, s->from));
+        (void)btz_buf_add_str(&out, btz_str_sub(s->source, s->to, s->source.len - s->to));
+    }
+    e->text++;
+    now = btz_arena_dup(e->w->arena, btz_buf_view(&out));
+    btz_buf_fini(&out);
+    return now;
+}
+
 /* The first sentence or characters: what lies before and behind goes. */
 static struct btz_str headed(struct editor *e, struct btz_str text)
 {
@@ -341,6 +440,9 @@ static struct btz_str edited(struct editor *e, struct btz_str text)
         now = nfkc(e, text);
         break;
     case BTZ_CANON_RANDOM_DELETE:
+        now = without_stretches(e, text);
+        break;
+    case BTZ_CANON_RANDOM_DELETE_BYTES:
         now = thinned(e, text);
         break;
     case BTZ_CANON_RULES_STRIP:
@@ -432,23 +534,27 @@ static const struct btz_json *walk(struct editor *e, const struct btz_json *valu
     }
 }
 
-static size_t count_texts(const struct btz_json *value, bool text, unsigned depth)
+/* Bytes of the texts, which are noted on the way. */
+static size_t count_texts(struct editor *e, const struct btz_json *value, bool text, unsigned depth)
 {
     size_t sum = 0;
 
     if (btz_json_is(value, BTZ_JSON_STRING)) {
+        if (text && e->w->arm == BTZ_CANON_RANDOM_DELETE) {
+            add_sentences(e, btz_json_str(value));
+        }
         return text ? btz_json_str(value).len : 0;
     }
     for (size_t i = 0; depth <= EDIT_DEPTH_MAX && i < btz_json_count(value); i++) {
         if (btz_json_is(value, BTZ_JSON_OBJECT)) {
             const struct btz_json *inner = btz_json_value_at(value, i);
 
-            sum += count_texts(inner,
+            sum += count_texts(e, inner,
                                is_text_key(btz_json_key_at(value, i)) &&
                                    !btz_json_is(inner, BTZ_JSON_OBJECT),
                                depth + 1);
         } else {
-            sum += count_texts(btz_json_at(value, i), text, depth + 1);
+            sum += count_texts(e, btz_json_at(value, i), text, depth + 1);
         }
     }
     return sum;
@@ -458,15 +564,19 @@ const struct btz_json *canon_edit(struct work *w, size_t bytes)
 {
     struct editor e = {.w = w};
 
-    if (w->arm == BTZ_CANON_RANDOM_DELETE) {
+    if (w->arm == BTZ_CANON_RANDOM_DELETE || w->arm == BTZ_CANON_RANDOM_DELETE_BYTES) {
         char seed[24];
         struct btz_str parts[2] = {w->out->given_name};
 
         (void)snprintf(seed, sizeof(seed), "%llu", (unsigned long long)w->options->seed);
         parts[1] = btz_str_of(seed);
         e.rng = btz_rng_of(btz_rng_key(parts, 2));
-        e.bytes_left = count_texts(w->tool, false, 0);
+        e.bytes_left = count_texts(&e, w->tool, false, 0);
         e.take_left = bytes < e.bytes_left ? bytes : e.bytes_left;
+        if (w->arm == BTZ_CANON_RANDOM_DELETE) {
+            choose_sentences(&e);
+        }
+        e.text = 0;
     }
     return walk(&e, w->tool, false, false, 0);
 }

@@ -199,6 +199,10 @@ bool canon_value_is_plain(struct btz_str value);
 /* ... and a default, an example: only words of the table and short numbers. */
 bool canon_default_is_plain(struct btz_str value);
 bool canon_pattern_is_plain(struct btz_str pattern);
+/* Numbers of constants and defaults; with `bound` those of ranges, which may be powers of two. */
+bool canon_number_is_plain(struct btz_str digits, bool bound);
+/* Whether `value` is one of the known ones of format, contentEncoding or contentMediaType. */
+bool canon_format_is_known(struct btz_str keyword, struct btz_str value);
 
 /* Cuts a name into pieces at case changes, '_', '-', '.', '/', ' '; false at the end. */
 bool canon_piece(struct btz_str *rest, struct btz_str *piece);
@@ -211,6 +215,34 @@ struct rename {
     struct btz_str now;
 };
 
+struct text_table {
+    struct text_slot {
+        struct btz_str key, value;
+        bool used;
+    } * slots;
+    size_t count, mask;
+    size_t steps; /* slots that were looked at */
+};
+
+/* What was renamed, newest first. */
+struct renames {
+    struct rename *first;
+    struct text_table table;
+    const char *head; /* "param" */
+    size_t last;      /* number that was given */
+};
+
+struct canon_anchor {
+    struct btz_str name;
+    struct btz_str pointer;
+    bool anchor; /* else an $id */
+};
+
+struct canon_queued {
+    struct canon_queued *next;
+    const struct btz_json *schema;
+};
+
 struct work {
     enum btz_canon_arm arm;
     struct btz_arena *arena;
@@ -218,7 +250,17 @@ struct work {
     const struct btz_json *tool;
     struct btz_canon_result *out;
     struct judge judge;
-    struct rename *names, *values, *definitions;
+    struct renames names, values, definitions;
+    struct text_table taken;     /* every text of the definition, and names given */
+    const struct btz_json *base; /* the schema under way: what its references start from */
+    const struct btz_json *surveyed;
+    struct text_table known;   /* properties of `base` */
+    struct text_table reached; /* definitions that a reference of `base` reaches, by address */
+    struct canon_queued *queue;
+    struct canon_anchor *anchors;
+    size_t anchor_count;
+    bool naming;                 /* the schema under way is of names: propertyNames */
+    bool renames;                /* ... and some of them are renamed */
     size_t prose_left;           /* bytes that meanings of parameters may still take */
     const struct btz_json *root; /* the input schema, while it is walked */
     struct btz_json *help;       /* meanings found in the description, by property; may be NULL */
@@ -271,12 +313,55 @@ void canon_keep(struct work *w, const struct btz_json *value, const char *rule);
 /* False, and noted, if so much more prose would be over CANON_BYTES_MAX for the definition. */
 bool canon_may_read(struct work *w, size_t bytes);
 
+enum canon_keyword {
+    KEY_TYPE,
+    KEY_DESCRIPTION,
+    KEY_PROPERTIES,
+    KEY_REQUIRED,
+    KEY_SCHEMA,  /* one, or true and false */
+    KEY_ITEMS,   /* one or a list */
+    KEY_SCHEMAS, /* a list */
+    KEY_ENUM,
+    KEY_CONST,
+    KEY_DEFAULT,
+    KEY_NUMBER,
+    KEY_SWITCH, /* true or false */
+    KEY_WORD,   /* format, contentEncoding, contentMediaType: one of a list */
+    KEY_PATTERN,
+    KEY_PATTERNS,    /* schemas by pattern */
+    KEY_DEFINITIONS, /* schemas by name of a definition */
+    KEY_DEPENDENT,   /* schemas, or lists of names, by name of a property */
+    KEY_REFERENCE,
+    KEY_DIALECT
+};
+
+/* Negative: none that stays. */
+int canon_keyword(struct btz_str key);
+
+/* ---- canon_rename.c ---- */
+
+/* The name that `given` gets, the same wherever it stands: `wish`, or the next of the list's
+ * head. */
+struct btz_str canon_renamed(struct work *w, struct renames *list, struct btz_str given,
+                             struct btz_str wish);
+/* Slots of tables looked at so far: grows with the number of texts. */
+size_t canon_rename_steps(const struct work *w);
+/* `schema` is what references are relative to from here on. */
+void canon_base(struct work *w, const struct btz_json *schema);
+/* A reference as a JSON pointer with the names of now; none: it leaves the schema, ends nowhere, or
+ * goes through what does not stay. With `reach` the definitions on its way are noted instead. */
+struct btz_str canon_reference(struct work *w, struct btz_str given, bool reach);
+/* Whether a schema, or any other within the base that is in use, has this property. */
+bool canon_is_property(struct work *w, const struct btz_json *schema, struct btz_str name);
+bool canon_is_reached(struct work *w, const struct btz_json *definition);
+
 /* Adds the names and values that a schema will have to `own`. */
 void canon_collect(struct work *w, const struct btz_json *schema);
 /* canon_schema.c: a schema in canonical form. `prose` says whether meanings stay. */
 const struct btz_json *canon_schema(struct work *w, const struct btz_json *schema, bool prose);
 /* The name that a property gets. */
 struct btz_str canon_property(struct work *w, struct btz_str given);
+struct btz_str canon_definition_name(struct work *w, struct btz_str given);
 
 /* The name of a tool as an arm gives it, before collisions. */
 struct btz_str canon_tool_name(enum btz_canon_arm arm, struct btz_str given,

@@ -7,6 +7,7 @@ enum {
     PIECES_MAX = 7,
     VALUE_PIECES_MAX = 5,
     DEFAULT_MAX = 40,
+    SHORT_MAX = 5,
     PATTERN_MAX = 160,
     PATTERN_RUN_MAX = 24
 };
@@ -200,7 +201,8 @@ bool canon_name_is_plain(struct btz_str name, size_t max)
 {
     struct pieces p;
 
-    if (name.len == 0 || name.len > max || !has_only(name, "_-.$") || name.ptr[0] == '.' ||
+    if (name.len == 0 || name.len > max ||
+        !has_only(name, max == CANON_NAME_MAX ? "_-.$[]" : "_-.$") || name.ptr[0] == '.' ||
         is_host(name)) {
         return false;
     }
@@ -208,7 +210,7 @@ bool canon_name_is_plain(struct btz_str name, size_t max)
         return true;
     }
     p = pieces_of(name);
-    return p.count >= 1 && p.count <= PIECES_MAX && p.longest <= 24 && p.digits <= 4 &&
+    return p.count >= 1 && p.count <= PIECES_MAX && p.longest <= 24 && p.digits <= 5 &&
            p.unknown_behind == 0 && p.banned <= 1 && (p.banned == 0 || p.count <= 3) &&
            p.unknown <= (p.count >= 6   ? 0U
                          : p.count >= 4 ? 1U
@@ -216,17 +218,73 @@ bool canon_name_is_plain(struct btz_str name, size_t max)
            (p.private <= 1 || p.count <= 3) && p.private <= 2;
 }
 
+/* Units, signs and codes so short that nothing can be asked with them. */
+static bool is_short(struct btz_str value)
+{
+    static const char *const units[] = {"\xC2\xB0"
+                                        "C",
+                                        "\xC2\xB0"
+                                        "F",
+                                        "\xC2\xB0",
+                                        "\xC2\xB5s",
+                                        "\xCE\xBCs",
+                                        "\xC2\xB5m",
+                                        "\xCE\xBCm",
+                                        "\xC2\xB5g",
+                                        "\xCE\xA9",
+                                        "k\xCE\xA9",
+                                        "m\xC2\xB2",
+                                        "km\xC2\xB2",
+                                        "m\xC2\xB3",
+                                        "m/s\xC2\xB2",
+                                        "\xE2\x82\xAC",
+                                        "\xC2\xA3",
+                                        "\xC2\xA5",
+                                        "C++",
+                                        "C#",
+                                        "F#",
+                                        NULL};
+    static const char *const zones[] = {"America/New_York",  "America/Chicago",
+                                        "America/Denver",    "America/Los_Angeles",
+                                        "America/Sao_Paulo", "Europe/London",
+                                        "Europe/Paris",      "Europe/Berlin",
+                                        "Asia/Tokyo",        "Asia/Shanghai",
+                                        "Asia/Kolkata",      "Asia/Singapore",
+                                        "Australia/Sydney",  NULL};
+    bool letter = false;
+
+    for (size_t i = 0; units[i]; i++) {
+        if (btz_str_is(value, units[i])) {
+            return true;
+        }
+    }
+    for (size_t i = 0; zones[i]; i++) {
+        if (btz_str_is(value, zones[i])) {
+            return true;
+        }
+    }
+    if (value.len > SHORT_MAX || is_host(value) || value.ptr[0] == ' ' ||
+        value.ptr[value.len - 1] == ' ' ||
+        !has_only(value, value.len > 3 ? "-_+ " : "<>=!*&|^~+-%?$.,:;()[]{}\"'_")) {
+        return false;
+    }
+    for (size_t i = 0; i < value.len; i++) {
+        letter |= is_letter(value.ptr[i]);
+    }
+    return letter || value.len <= 3;
+}
+
 bool canon_value_is_plain(struct btz_str value)
 {
     struct pieces p;
     size_t slashes = 0;
 
-    if (value.len == 0) {
+    if (value.len == 0 || is_short(value)) {
         return true;
     }
     if (value.len > CANON_VALUE_MAX || !has_only(value, "_-./+ :%#")) {
         /* An operator, such as ">=", says nothing else. */
-        return value.len <= 3 && has_only(value, "<>=!*&|^~+-/%?@$.,:;()[]{}");
+        return value.len <= 3 && has_only(value, "<>=!*&|^~+-/%?@$.,:;()[]{}\"'");
     }
     if (is_given(value)) {
         return true;
@@ -238,7 +296,7 @@ bool canon_value_is_plain(struct btz_str value)
     if (is_host(value) || (is_dotted(value) && p.unknown)) {
         return false;
     }
-    return p.count <= VALUE_PIECES_MAX && p.longest <= 20 && p.digits <= 10 &&
+    return p.count <= VALUE_PIECES_MAX && p.longest <= 20 && p.digits <= 8 &&
            (p.banned == 0 || p.count == 1) && p.unknown <= 2 &&
            (p.private <= 1 && (p.private == 0 || p.count <= 2)) && slashes <= 1 &&
            value.ptr[0] != '/' && value.ptr[0] != ' ' && value.ptr[value.len - 1] != ' ';
@@ -248,7 +306,7 @@ bool canon_default_is_plain(struct btz_str value)
 {
     struct pieces p;
 
-    if (value.len == 0) {
+    if (value.len == 0 || is_short(value)) {
         return true;
     }
     if (value.len > DEFAULT_MAX || !has_only(value, "_-./+ :%#,*")) {
@@ -262,37 +320,317 @@ bool canon_default_is_plain(struct btz_str value)
            p.private == 0 && !is_host(value) && value.ptr[0] != '/' && value.ptr[0] != '.';
 }
 
-/* A pattern is a form as long as it spells out no words: a run of letters outside of an escape is a
- * word of the table, or has three letters. */
+/* A run of letters that is no word of the table is at most three long. */
+static bool is_pattern_word(struct btz_str run)
+{
+    uint32_t flags;
+
+    if (run.len <= 3) {
+        return true;
+    }
+    flags = canon_word(run.ptr, run.len, canon_word_hash(run.ptr, run.len));
+    return run.len <= PATTERN_RUN_MAX && flags &&
+           !(flags & (WORD_BANNED | WORD_SENSITIVE | WORD_SOFT));
+}
+
+/* What a pattern asks for to the letter, pieces between classes, groups and repetitions. */
+struct literal {
+    char text[PATTERN_MAX];
+    size_t len;
+    size_t digits; /* of the whole pattern */
+};
+
+/* Nothing that could be an address, a path, a host or an account. */
+static bool is_literal_plain(struct literal *l)
+{
+    size_t letters = 0;
+    size_t digits = 0;
+
+    for (size_t i = 0; i < l->len; i++) {
+        char c = l->text[i];
+        bool before = i && (is_letter(l->text[i - 1]) || is_digit(l->text[i - 1]));
+        bool behind = i + 1 < l->len && (is_letter(l->text[i + 1]) || is_digit(l->text[i + 1]));
+
+        letters += is_letter(c) ? 1 : 0;
+        digits += is_digit(c) ? 1 : 0;
+        if ((c == '/' && behind) || (strchr(".@:;~\\", c) && before && behind)) {
+            return false;
+        }
+    }
+    l->digits += digits;
+    l->len = 0;
+    return letters <= 16 && digits <= 4 && l->digits <= 8 && (digits < 3 || letters < 2);
+}
+
+/* A pattern is a form as long as it spells out no words, paths, hosts or numbers. */
 bool canon_pattern_is_plain(struct btz_str pattern)
 {
+    struct literal literal = {.len = 0};
     size_t words = 0;
+    size_t run = 0; /* of digits in a class */
+    bool class = false;
 
     if (pattern.len > PATTERN_MAX) {
         return false;
     }
     for (size_t i = 0; i < pattern.len; i++) {
-        size_t begin;
+        char c = pattern.ptr[i];
+        size_t begin = i;
 
-        if ((unsigned char)pattern.ptr[i] <= ' ' || (unsigned char)pattern.ptr[i] >= 0x7F) {
+        if ((unsigned char)c <= ' ' || (unsigned char)c >= 0x7F) {
             return false;
         }
-        if (pattern.ptr[i] == '\\') {
-            i++;
+        if (c == '\\' && i + 1 < pattern.len) {
+            c = pattern.ptr[++i];
+            if (!class && !is_letter(c) && !is_digit(c)) {
+                literal.text[literal.len++] = c;
+            } else if (!class && !is_literal_plain(&literal)) {
+                return false;
+            }
             continue;
         }
-        for (begin = i; i < pattern.len && is_letter(pattern.ptr[i]); i++) {
+        while (i < pattern.len && is_letter(pattern.ptr[i])) {
+            i++;
         }
-        if (i - begin > 3) {
-            uint32_t flags = canon_word(pattern.ptr + begin, i - begin,
-                                        canon_word_hash(pattern.ptr + begin, i - begin));
+        if (i > begin) {
+            if (!is_pattern_word((struct btz_str){pattern.ptr + begin, i - begin}) ||
+                (i - begin > 3 && ++words > 12)) {
+                return false;
+            }
+            if (!class) {
+                memcpy(literal.text + literal.len, pattern.ptr + begin, i - begin);
+                literal.len += i - begin;
+            }
+            i--;
+            run = 0;
+            continue;
+        }
+        run = class && is_digit(c) ? run + 1 : 0;
+        if (run > 4 && run != 10) { /* 0123456789 has ten */
+            size_t from = i + 1 - run;
 
-            if (i - begin > PATTERN_RUN_MAX || !flags ||
-                (flags & (WORD_BANNED | WORD_SENSITIVE | WORD_SOFT)) || ++words > 12) {
+            if (c - '0' != (int)(run - 1) || pattern.ptr[from] != '0') {
                 return false;
             }
         }
-        i -= i > begin ? 1 : 0;
+        if (class) {
+            class = c != ']';
+        } else if (c == '{') {
+            for (begin = i; i < pattern.len && pattern.ptr[i] != '}'; i++) {
+            }
+            if (i - begin > 12 || !is_literal_plain(&literal)) {
+                return false;
+            }
+        } else if (strchr("[]()|*+?^$", c)) {
+            class = c == '[';
+            if (!is_literal_plain(&literal)) {
+                return false;
+            }
+        } else {
+            literal.text[literal.len++] = c;
+        }
     }
-    return true;
+    return is_literal_plain(&literal);
+}
+
+/* ---- numbers ---- */
+
+static bool is_listed_number(struct btz_str digits, const char *const *list)
+{
+    for (; *list; list++) {
+        if (btz_str_is(digits, *list)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool canon_number_is_plain(struct btz_str digits, bool bound)
+{
+    /* Ends of the usual types: 2^31, 2^32, 2^53, 2^63, 2^64, and of float and double. */
+    static const char *const ends[] = {"2147483647",
+                                       "2147483648",
+                                       "4294967295",
+                                       "4294967296",
+                                       "9007199254740991",
+                                       "9007199254740992",
+                                       "9223372036854775807",
+                                       "9223372036854775808",
+                                       "18446744073709551615",
+                                       "1.7976931348623157e308",
+                                       "1.7976931348623157e+308",
+                                       "3.4028234663852886e38",
+                                       "3.4028234663852886e+38",
+                                       "2.2250738585072014e-308",
+                                       NULL};
+    size_t count = 0;
+    size_t significant = 0;
+
+    if (digits.len && digits.ptr[0] == '-') {
+        digits = btz_str_sub(digits, 1, digits.len);
+    }
+    if (bound && is_listed_number(digits, ends)) {
+        return true;
+    }
+    for (size_t i = 0; i < digits.len && digits.ptr[i] != 'e' && digits.ptr[i] != 'E'; i++) {
+        if (is_digit(digits.ptr[i])) {
+            count += count || digits.ptr[i] != '0' ? 1 : 0;
+            significant = digits.ptr[i] != '0' ? count : significant;
+        }
+    }
+    return digits.len <= 24 && (count < 9 || significant <= (bound ? 4 : 2));
+}
+
+/* ---- formats ---- */
+
+static bool is_one(struct btz_str value, const char *const *list)
+{
+    for (; *list; list++) {
+        if (value.len == strlen(*list) && strncasecmp(value.ptr, *list, value.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* JSON Schema 2020-12, OpenAPI's registry, and what generators of schemas write. */
+static const char *const formats[] = {"date-time",
+                                      "date",
+                                      "time",
+                                      "duration",
+                                      "email",
+                                      "idn-email",
+                                      "hostname",
+                                      "idn-hostname",
+                                      "ipv4",
+                                      "ipv6",
+                                      "ip",
+                                      "uri",
+                                      "uri-reference",
+                                      "iri",
+                                      "iri-reference",
+                                      "uuid",
+                                      "url",
+                                      "uri-template",
+                                      "json-pointer",
+                                      "relative-json-pointer",
+                                      "regex",
+                                      "int8",
+                                      "int16",
+                                      "int32",
+                                      "int64",
+                                      "uint8",
+                                      "uint16",
+                                      "uint32",
+                                      "uint64",
+                                      "uint",
+                                      "int",
+                                      "integer",
+                                      "number",
+                                      "float",
+                                      "double",
+                                      "decimal",
+                                      "byte",
+                                      "binary",
+                                      "password",
+                                      "char",
+                                      "string",
+                                      "base64",
+                                      "base64url",
+                                      "color",
+                                      "markdown",
+                                      "html",
+                                      "json",
+                                      "yaml",
+                                      "xml",
+                                      "csv",
+                                      "path",
+                                      "file",
+                                      "file-path",
+                                      "directory-path",
+                                      "directory",
+                                      "cron",
+                                      "phone",
+                                      "currency",
+                                      "percent",
+                                      "slug",
+                                      "hex",
+                                      "ulid",
+                                      "cuid",
+                                      "cuid2",
+                                      "nanoid",
+                                      "emoji",
+                                      "jwt",
+                                      "cidrv4",
+                                      "cidrv6",
+                                      "ipv4network",
+                                      "ipv6network",
+                                      "timezone",
+                                      "month",
+                                      "year",
+                                      "textarea",
+                                      "text",
+                                      "timestamp",
+                                      "unix-time",
+                                      "e164",
+                                      "multi-line",
+                                      NULL};
+static const char *const encodings[] = {
+    "base64", "base64url", "base32", "base32hex", "base16",           "7bit",
+    "8bit",   "binary",    "gzip",   "identity",  "quoted-printable", NULL};
+static const char *const media[] = {"application/json",
+                                    "application/xml",
+                                    "application/pdf",
+                                    "application/zip",
+                                    "application/gzip",
+                                    "application/octet-stream",
+                                    "application/yaml",
+                                    "application/x-yaml",
+                                    "application/jsonl",
+                                    "application/ld+json",
+                                    "application/schema+json",
+                                    "application/javascript",
+                                    "application/jwt",
+                                    "application/sql",
+                                    "application/x-www-form-urlencoded",
+                                    "multipart/form-data",
+                                    "text/plain",
+                                    "text/html",
+                                    "text/css",
+                                    "text/csv",
+                                    "text/markdown",
+                                    "text/xml",
+                                    "text/yaml",
+                                    "text/javascript",
+                                    "text/calendar",
+                                    "image/png",
+                                    "image/jpeg",
+                                    "image/gif",
+                                    "image/webp",
+                                    "image/svg+xml",
+                                    "image/bmp",
+                                    "image/tiff",
+                                    "image/avif",
+                                    "audio/mpeg",
+                                    "audio/wav",
+                                    "audio/ogg",
+                                    "audio/webm",
+                                    "audio/flac",
+                                    "video/mp4",
+                                    "video/webm",
+                                    "video/ogg",
+                                    "video/quicktime",
+                                    "image/*",
+                                    "audio/*",
+                                    "video/*",
+                                    "text/*",
+                                    "application/*",
+                                    "*/*",
+                                    NULL};
+
+bool canon_format_is_known(struct btz_str keyword, struct btz_str value)
+{
+    return is_one(value, btz_str_is(keyword, "format")            ? formats
+                         : btz_str_is(keyword, "contentEncoding") ? encodings
+                                                                  : media);
 }

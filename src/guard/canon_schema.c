@@ -4,29 +4,7 @@
 
 #include "guard/canon_int.h"
 
-enum { NUMBER_MAX = 24, FORMAT_MAX = 32, HELP_NONE = -1 };
-
-enum keyword {
-    KEY_TYPE,
-    KEY_DESCRIPTION,
-    KEY_PROPERTIES,
-    KEY_REQUIRED,
-    KEY_SCHEMA,  /* one, or true and false */
-    KEY_ITEMS,   /* one or a list */
-    KEY_SCHEMAS, /* a list */
-    KEY_ENUM,
-    KEY_CONST,
-    KEY_DEFAULT,
-    KEY_NUMBER,
-    KEY_SWITCH, /* true or false */
-    KEY_WORD,   /* format, contentEncoding: one word of a language of names */
-    KEY_PATTERN,
-    KEY_PATTERNS,    /* schemas by pattern */
-    KEY_DEFINITIONS, /* schemas by name of a definition */
-    KEY_DEPENDENT,   /* schemas, or lists of names, by name of a property */
-    KEY_REFERENCE,
-    KEY_DIALECT
-};
+enum { VALUE_DEPTH_MAX = 8 };
 
 static const struct {
     const char *name;
@@ -78,6 +56,7 @@ static const struct {
     KEYWORD("unevaluatedItems", KEY_SCHEMA),
     KEYWORD("additionalItems", KEY_SCHEMA),
     KEYWORD("$ref", KEY_REFERENCE),
+    KEYWORD("$dynamicRef", KEY_REFERENCE),
     KEYWORD("$defs", KEY_DEFINITIONS),
     KEYWORD("definitions", KEY_DEFINITIONS),
     KEYWORD("patternProperties", KEY_PATTERNS),
@@ -92,7 +71,7 @@ static const struct {
 #undef KEYWORD
 };
 
-static int keyword_of(struct btz_str key)
+int canon_keyword(struct btz_str key)
 {
     for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
         if (keywords[i].len == key.len && memcmp(keywords[i].name, key.ptr, key.len) == 0) {
@@ -107,59 +86,7 @@ static bool is_verbatim(const struct work *w)
     return w->arm == BTZ_CANON_SCHEMA_ONLY;
 }
 
-/* ---- renaming ---- */
-
-static bool occurs(const struct btz_json *value, struct btz_str text, unsigned depth)
-{
-    if (btz_json_is(value, BTZ_JSON_STRING)) {
-        return btz_str_eq(btz_json_str(value), text);
-    }
-    for (size_t i = 0; depth < 2 * CANON_DEPTH_MAX && i < btz_json_count(value); i++) {
-        const struct btz_json *inner = btz_json_at(value, i);
-
-        if (btz_json_is(value, BTZ_JSON_OBJECT)) {
-            inner = btz_json_value_at(value, i);
-            if (btz_str_eq(btz_json_key_at(value, i), text)) {
-                return true;
-            }
-        }
-        if (occurs(inner, text, depth + 1)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_taken(const struct rename *list, struct btz_str now)
-{
-    for (; list; list = list->next) {
-        if (btz_str_eq(list->now, now)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The name that `given` gets, the same wherever it stands. */
-static struct btz_str renamed(struct work *w, struct rename **list, struct btz_str given,
-                              const char *head, struct btz_str wish)
-{
-    struct rename *r;
-
-    for (r = *list; r; r = r->next) {
-        if (btz_str_eq(r->given, given)) {
-            return r->now;
-        }
-    }
-    r = BTZ_NEW(w->arena, struct rename);
-    *r = (struct rename){*list, given, wish};
-    for (size_t n = 1; r->now.len == 0 || is_taken(*list, r->now) || occurs(w->tool, r->now, 0);
-         n++) {
-        r->now = btz_arena_printf(w->arena, "%s_%zu", head, n);
-    }
-    *list = r;
-    return r->now;
-}
+/* ---- names ---- */
 
 struct btz_str canon_property(struct work *w, struct btz_str given)
 {
@@ -189,14 +116,14 @@ struct btz_str canon_property(struct work *w, struct btz_str given)
     if (len && canon_name_is_plain((struct btz_str){clean, len}, CANON_NAME_MAX)) {
         wish = btz_arena_dup(w->arena, (struct btz_str){clean, len});
     }
-    return renamed(w, &w->names, given, "param", wish);
+    return canon_renamed(w, &w->names, given, wish);
 }
 
-static struct btz_str definition_name(struct work *w, struct btz_str given)
+struct btz_str canon_definition_name(struct work *w, struct btz_str given)
 {
     return is_verbatim(w) || canon_name_is_plain(given, CANON_NAME_MAX)
                ? given
-               : renamed(w, &w->definitions, given, "definition", BTZ_STR_NONE);
+               : canon_renamed(w, &w->definitions, given, BTZ_STR_NONE);
 }
 
 static void span_of(struct work *w, struct btz_str given, struct btz_str now, const char *kept,
@@ -210,47 +137,121 @@ static void span_of(struct work *w, struct btz_str given, struct btz_str now, co
 
 /* ---- values ---- */
 
+static bool value_stays(const struct work *w, const struct btz_json *value, bool inner,
+                        unsigned depth)
+{
+    bool object = btz_json_is(value, BTZ_JSON_OBJECT);
+
+    if (is_verbatim(w)) {
+        return true;
+    }
+    switch (btz_json_kind(value)) {
+    case BTZ_JSON_STRING:
+        return !inner || canon_value_is_plain(btz_json_str(value));
+    case BTZ_JSON_NUMBER:
+        return canon_number_is_plain(btz_json_number_text(value), false);
+    case BTZ_JSON_OBJECT:
+    case BTZ_JSON_ARRAY:
+        for (size_t i = 0; i < btz_json_count(value); i++) {
+            if (depth >= VALUE_DEPTH_MAX ||
+                (object && !canon_name_is_plain(btz_json_key_at(value, i), CANON_NAME_MAX)) ||
+                !value_stays(w, object ? btz_json_value_at(value, i) : btz_json_at(value, i), true,
+                             depth + 1)) {
+                return false;
+            }
+        }
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* A value that stays; texts may get another name. */
 static const struct btz_json *one_value(struct work *w, const struct btz_json *value)
 {
     struct btz_str given = btz_json_str(value);
     struct btz_str now = given;
 
-    switch (btz_json_kind(value)) {
-    case BTZ_JSON_STRING:
-        if (!is_verbatim(w) && !canon_value_is_plain(given)) {
-            now = renamed(w, &w->values, given, "value", BTZ_STR_NONE);
-        }
-        span_of(w, given, now, "value", "value-not-plain");
-        return now.ptr == given.ptr ? value : btz_json_new_str(w->arena, now);
-    case BTZ_JSON_NUMBER:
-        return btz_json_number_text(value).len <= NUMBER_MAX ? value : NULL;
-    case BTZ_JSON_OBJECT:
-    case BTZ_JSON_ARRAY:
-        if (is_verbatim(w) || btz_json_count(value) == 0) {
-            canon_keep(w, value, "value");
-            return value;
-        }
-        canon_drop(w, value, "value-not-scalar");
+    if (!value_stays(w, value, false, 0)) {
+        canon_drop(w, value, "value-not-plain");
         return NULL;
-    default:
+    }
+    if (!btz_json_is(value, BTZ_JSON_STRING)) {
+        canon_keep(w, value, "value");
         return value;
     }
+    if (w->naming) {
+        now = canon_property(w, given);
+    } else if (!is_verbatim(w) && !canon_value_is_plain(given)) {
+        now = canon_renamed(w, &w->values, given, BTZ_STR_NONE);
+    }
+    span_of(w, given, now, "value", "value-not-plain");
+    return now.ptr == given.ptr ? value : btz_json_new_str(w->arena, now);
 }
 
+/* One value that may not stay takes the list with it: without it a valid call would be refused. */
 static const struct btz_json *values_of(struct work *w, const struct btz_json *list)
 {
     struct btz_json *out = btz_json_new_array(w->arena);
 
     for (size_t i = 0; i < btz_json_count(list); i++) {
+        if (!value_stays(w, btz_json_at(list, i), false, 0)) {
+            canon_drop(w, list, "value-not-plain");
+            return NULL;
+        }
+    }
+    for (size_t i = 0; i < btz_json_count(list); i++) {
         size_t mark = canon_enter_at(w, i);
         const struct btz_json *value = one_value(w, btz_json_at(list, i));
 
         canon_leave(w, mark);
-        if (value) {
-            btz_json_push(w->arena, out, value);
+        btz_json_push(w->arena, out, value);
+    }
+    return btz_json_count(out) ? out : NULL;
+}
+
+/* Whether a text that the schema allows gets another name: its form may not fit that one. */
+static bool renames_values(const struct work *w, const struct btz_json *schema)
+{
+    const struct btz_json *list = btz_json_getz(schema, "enum");
+    const struct btz_json *one = btz_json_getz(schema, "const");
+
+    if (is_verbatim(w)) {
+        return false;
+    }
+    if (btz_json_is(one, BTZ_JSON_STRING) && !canon_value_is_plain(btz_json_str(one))) {
+        return true;
+    }
+    for (size_t i = 0; i < btz_json_count(list); i++) {
+        const struct btz_json *item = btz_json_at(list, i);
+
+        if (btz_json_is(item, BTZ_JSON_STRING) && !canon_value_is_plain(btz_json_str(item))) {
+            return true;
         }
     }
-    return out;
+    return false;
+}
+
+static bool renames_names(struct work *w, const struct btz_json *schema)
+{
+    const struct btz_json *map = btz_json_getz(schema, "properties");
+
+    for (size_t i = 0; btz_json_is(map, BTZ_JSON_OBJECT) && i < btz_json_count(map); i++) {
+        struct btz_str given = btz_json_key_at(map, i);
+
+        if (!btz_str_eq(canon_property(w, given), given)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Keywords that a name given here may not fit. */
+static bool is_form(struct btz_str key)
+{
+    return btz_str_is(key, "pattern") || btz_str_is(key, "format") ||
+           btz_str_is(key, "minLength") || btz_str_is(key, "maxLength") ||
+           btz_str_is(key, "contentEncoding") || btz_str_is(key, "contentMediaType");
 }
 
 static bool is_listed(const struct btz_json *schema, const struct btz_json *value)
@@ -293,7 +294,7 @@ static const struct btz_json *default_of(struct work *w, const struct btz_json *
 
             if (btz_json_is(item, BTZ_JSON_OBJECT) || btz_json_is(item, BTZ_JSON_ARRAY) ||
                 (btz_json_is(item, BTZ_JSON_NUMBER) &&
-                 btz_json_number_text(item).len > NUMBER_MAX) ||
+                 !canon_number_is_plain(btz_json_number_text(item), false)) ||
                 (btz_json_is(item, BTZ_JSON_STRING) &&
                  !canon_default_is_plain(btz_json_str(item)))) {
                 canon_drop(w, value, "default-free-text");
@@ -312,24 +313,17 @@ static const struct btz_json *default_of(struct work *w, const struct btz_json *
 
 /* ---- keywords with texts ---- */
 
-static const struct btz_json *word_of(struct work *w, const struct btz_json *value)
+static const struct btz_json *word_of(struct work *w, struct btz_str key,
+                                      const struct btz_json *value)
 {
     struct btz_str text = btz_json_str(value);
-    bool good = btz_json_is(value, BTZ_JSON_STRING) && text.len <= FORMAT_MAX;
-    unsigned joints = 0;
 
-    for (size_t i = 0; good && i < text.len; i++) {
-        char c = text.ptr[i];
-
-        joints += strchr("-/+._", c) ? 1 : 0;
-        good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               strchr("-/+._", c);
-    }
-    if (is_verbatim(w) || (good && joints <= 3)) {
+    if (is_verbatim(w) ||
+        (btz_json_is(value, BTZ_JSON_STRING) && canon_format_is_known(key, text))) {
         canon_span(w, 0, text.len, BTZ_CANON_KEPT, "format", text);
         return value;
     }
-    canon_drop(w, value, "format-not-plain");
+    canon_drop(w, value, "format-unknown");
     return NULL;
 }
 
@@ -398,37 +392,20 @@ static const struct btz_json *dialect_of(struct work *w, const struct btz_json *
 static const struct btz_json *reference_of(struct work *w, const struct btz_json *value)
 {
     struct btz_str given = btz_json_str(value);
-    struct btz_str rest = given;
-    struct btz_str part;
-    struct btz_str now = BTZ_STR("#");
-    int before = -1;
-    bool good = given.len && btz_str_cut(&rest, '/', &part) && btz_str_is(part, "#");
+    struct btz_str now = canon_reference(w, given, false);
 
-    while (good && rest.ptr && btz_str_cut(&rest, '/', &part)) {
-        int key = keyword_of(part);
-        bool number = part.len && part.len < 4;
-
-        for (size_t i = 0; i < part.len; i++) {
-            number &= part.ptr[i] >= '0' && part.ptr[i] <= '9';
-        }
-        if (before == KEY_PROPERTIES || before == KEY_DEFINITIONS) {
-            part = before == KEY_PROPERTIES ? canon_property(w, part) : definition_name(w, part);
-            key = -1;
-        } else if (key < 0 && !number) {
-            good = false;
-        }
-        before = key;
-        now = btz_arena_printf(w->arena, "%.*s/%.*s", BTZ_FMT(now), BTZ_FMT(part));
-    }
-    if (!good) {
+    if (now.len == 0) {
         canon_drop(w, value, "reference-foreign");
         return NULL;
     }
+    now = is_verbatim(w) ? given : now;
     span_of(w, given, now, "reference", "reference-renamed");
     return btz_str_eq(now, given) ? value : btz_json_new_str(w->arena, now);
 }
 
-static const struct btz_json *names_of(struct work *w, const struct btz_json *list)
+/* Names of properties; one that no property has says nothing about a call. */
+static const struct btz_json *names_of(struct work *w, const struct btz_json *schema,
+                                       const struct btz_json *list)
 {
     struct btz_json *out = btz_json_new_array(w->arena);
 
@@ -436,15 +413,17 @@ static const struct btz_json *names_of(struct work *w, const struct btz_json *li
         const struct btz_json *item = btz_json_at(list, i);
         size_t mark = canon_enter_at(w, i);
 
-        if (btz_json_is(item, BTZ_JSON_STRING)) {
+        if (!btz_json_is(item, BTZ_JSON_STRING)) {
+            canon_drop(w, item, "name-no-text");
+        } else if (!is_verbatim(w) && !canon_is_property(w, schema, btz_json_str(item))) {
+            canon_drop(w, item, "name-of-nothing");
+        } else {
             struct btz_str given = btz_json_str(item);
             struct btz_str now = canon_property(w, given);
 
             span_of(w, given, now, "name", "name-not-plain");
             btz_json_push(w->arena, out,
                           now.ptr == given.ptr ? item : btz_json_new_str(w->arena, now));
-        } else {
-            canon_drop(w, item, "name-no-text");
         }
         canon_leave(w, mark);
     }
@@ -531,8 +510,28 @@ static const struct btz_json *with_help(struct work *w, struct btz_str given,
 
 /* ---- the walk ---- */
 
-static const struct btz_json *schemas_by_name(struct work *w, const struct btz_json *map,
-                                              enum keyword kind, bool prose)
+/* NULL: a member of a map of schemas may stay; else the rule that takes it. */
+static const char *orphaned(struct work *w, const struct btz_json *schema, struct btz_str given,
+                            const struct btz_json *value, enum canon_keyword kind)
+{
+    if (is_verbatim(w)) {
+        return NULL;
+    }
+    switch (kind) {
+    case KEY_PATTERNS:
+        return canon_pattern_is_plain(given) ? NULL : "pattern-not-plain";
+    case KEY_DEFINITIONS:
+        return canon_is_reached(w, value) ? NULL : "definition-unused";
+    case KEY_DEPENDENT:
+        return canon_is_property(w, schema, given) ? NULL : "name-of-nothing";
+    default:
+        return NULL;
+    }
+}
+
+static const struct btz_json *schemas_by_name(struct work *w, const struct btz_json *schema,
+                                              const struct btz_json *map, enum canon_keyword kind,
+                                              bool prose)
 {
     struct btz_json *out = btz_json_new_object(w->arena);
 
@@ -543,14 +542,17 @@ static const struct btz_json *schemas_by_name(struct work *w, const struct btz_j
         size_t mark = canon_enter(w, given);
         bool same;
 
-        if (kind == KEY_PATTERNS && !is_verbatim(w) && !canon_pattern_is_plain(given)) {
-            canon_key_span(w, given, BTZ_CANON_REMOVED, "pattern-not-plain", BTZ_STR_NONE);
-            canon_drop(w, value, "pattern-not-plain");
+        const char *rule = orphaned(w, schema, given, value, kind);
+
+        if (rule) {
+            canon_key_span(w, given, BTZ_CANON_REMOVED, rule, BTZ_STR_NONE);
+            canon_drop(w, value, rule);
             canon_leave(w, mark);
             continue;
         }
         if (kind != KEY_PATTERNS) {
-            now = kind == KEY_DEFINITIONS ? definition_name(w, given) : canon_property(w, given);
+            now = kind == KEY_DEFINITIONS ? canon_definition_name(w, given)
+                                          : canon_property(w, given);
         }
         same = btz_str_eq(given, now);
         canon_key_span(w, given, same ? BTZ_CANON_KEPT : BTZ_CANON_CHANGED,
@@ -562,7 +564,7 @@ static const struct btz_json *schemas_by_name(struct work *w, const struct btz_j
             continue;
         }
         value = kind == KEY_DEPENDENT && btz_json_is(value, BTZ_JSON_ARRAY)
-                    ? names_of(w, value)
+                    ? names_of(w, schema, value)
                     : canon_schema(w, value, prose);
         canon_leave(w, mark);
         btz_json_set(w->arena, out, now, value);
@@ -584,7 +586,8 @@ static const struct btz_json *schemas_of(struct work *w, const struct btz_json *
 }
 
 /* NULL: the keyword does not stay. */
-static const struct btz_json *keyword_value(struct work *w, const struct btz_json *schema, int key,
+static const struct btz_json *keyword_value(struct work *w, const struct btz_json *schema,
+                                            struct btz_str name, int key,
                                             const struct btz_json *value, bool prose)
 {
     enum btz_json_kind kind = btz_json_kind(value);
@@ -596,10 +599,16 @@ static const struct btz_json *keyword_value(struct work *w, const struct btz_jso
     case KEY_DEFINITIONS:
     case KEY_PATTERNS:
     case KEY_DEPENDENT:
-        return kind == BTZ_JSON_OBJECT ? schemas_by_name(w, value, (enum keyword)key, prose) : NULL;
+        return kind == BTZ_JSON_OBJECT
+                   ? schemas_by_name(w, schema, value, (enum canon_keyword)key, prose)
+                   : NULL;
     case KEY_REQUIRED:
-        return kind == BTZ_JSON_ARRAY ? names_of(w, value) : kind == BTZ_JSON_BOOL ? value : NULL;
+        return kind == BTZ_JSON_ARRAY  ? names_of(w, schema, value)
+               : kind == BTZ_JSON_BOOL ? value
+                                       : NULL;
     case KEY_SCHEMA:
+        w->naming = btz_str_is(name, "propertyNames") && !is_verbatim(w);
+        w->renames = w->naming && renames_names(w, schema);
         return kind == BTZ_JSON_BOOL     ? value
                : kind == BTZ_JSON_OBJECT ? canon_schema(w, value, prose)
                                          : NULL;
@@ -611,21 +620,26 @@ static const struct btz_json *keyword_value(struct work *w, const struct btz_jso
     case KEY_SCHEMAS:
         return kind == BTZ_JSON_ARRAY ? schemas_of(w, value, prose) : NULL;
     case KEY_ENUM:
-        return kind == BTZ_JSON_ARRAY ? values_of(w, value) : NULL;
+        if (kind != BTZ_JSON_ARRAY) {
+            canon_drop(w, value, "keyword-malformed");
+            return NULL;
+        }
+        return values_of(w, value);
     case KEY_CONST:
         return one_value(w, value);
     case KEY_DEFAULT:
         return default_of(w, schema, value);
     case KEY_NUMBER:
         /* Draft 4 has exclusiveMinimum: true. */
-        return kind == BTZ_JSON_BOOL ||
-                       (kind == BTZ_JSON_NUMBER && btz_json_number_text(value).len <= NUMBER_MAX)
+        return kind == BTZ_JSON_BOOL || (kind == BTZ_JSON_NUMBER &&
+                                         (is_verbatim(w) ||
+                                          canon_number_is_plain(btz_json_number_text(value), true)))
                    ? value
                    : NULL;
     case KEY_SWITCH:
         return kind == BTZ_JSON_BOOL ? value : NULL;
     case KEY_WORD:
-        return word_of(w, value);
+        return word_of(w, name, value);
     case KEY_PATTERN:
         return pattern_of(w, value);
     case KEY_REFERENCE:
@@ -642,6 +656,7 @@ static bool notes_itself(int key)
 {
     switch (key) {
     case KEY_TYPE:
+    case KEY_ENUM:
     case KEY_CONST:
     case KEY_DEFAULT:
     case KEY_WORD:
@@ -657,7 +672,10 @@ static bool notes_itself(int key)
 const struct btz_json *canon_schema(struct work *w, const struct btz_json *schema, bool prose)
 {
     struct btz_json *out = btz_json_new_object(w->arena);
+    bool naming = w->naming;
+    bool renames = w->renames;
 
+    w->naming = w->renames = false;
     if (btz_json_is(schema, BTZ_JSON_BOOL)) {
         return schema;
     }
@@ -673,7 +691,7 @@ const struct btz_json *canon_schema(struct work *w, const struct btz_json *schem
     for (size_t i = 0; i < btz_json_count(schema); i++) {
         struct btz_str key = btz_json_key_at(schema, i);
         const struct btz_json *value = btz_json_value_at(schema, i);
-        int what = keyword_of(key);
+        int what = canon_keyword(key);
         size_t mark = canon_enter(w, key);
         const struct btz_json *now = NULL;
 
@@ -683,9 +701,15 @@ const struct btz_json *canon_schema(struct work *w, const struct btz_json *schem
             canon_drop(w, value, "prose");
         } else if (what < 0) {
             canon_drop(w, value, "no-schema-keyword");
+        } else if (is_form(key) && (renames || renames_values(w, schema))) {
+            canon_drop(w, value, "form-of-renamed");
         } else {
-            now = keyword_value(w, schema, what, value, prose);
-            if (now) {
+            w->naming = naming && (what == KEY_ENUM || what == KEY_CONST);
+            now = keyword_value(w, schema, key, what, value, prose);
+            w->naming = w->renames = false;
+            if (now && what == KEY_REFERENCE) {
+                btz_json_set(w->arena, out, is_verbatim(w) ? key : BTZ_STR("$ref"), now);
+            } else if (now) {
                 btz_json_set(w->arena, out, key, now);
             } else if (!notes_itself(what)) {
                 canon_drop(w, value, "keyword-malformed");
@@ -735,7 +759,7 @@ void canon_collect(struct work *w, const struct btz_json *schema)
         const struct btz_json *value = btz_json_value_at(schema, i);
 
         if (btz_json_is(value, BTZ_JSON_OBJECT) || btz_json_is(value, BTZ_JSON_ARRAY)) {
-            switch (keyword_of(btz_json_key_at(schema, i))) {
+            switch (canon_keyword(btz_json_key_at(schema, i))) {
             case KEY_PROPERTIES:
                 if (btz_json_is(value, BTZ_JSON_OBJECT)) {
                     collect_below(w, value, true);

@@ -470,8 +470,10 @@ static void read_description(struct work *w, struct prose *p)
 static const struct btz_json *schema_in(struct work *w, const char *key, bool prose)
 {
     size_t mark = canon_enter(w, btz_str_of(key));
-    const struct btz_json *schema = canon_schema(w, btz_json_getz(w->tool, key), prose);
+    const struct btz_json *schema = btz_json_getz(w->tool, key);
 
+    canon_base(w, schema);
+    schema = canon_schema(w, schema, prose);
     canon_leave(w, mark);
     return schema;
 }

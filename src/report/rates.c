@@ -119,7 +119,7 @@ static int fill_rate(const struct btz_stats_unit *units, size_t count, bool one_
     int rc = btz_stats_surface_mean(units, count, REPORT_CONFIDENCE, &mean);
 
     if (rc == BTZ_OK && one_attack && mean.variants) {
-        rc = btz_stats_wilson_mean(mean.value, (int64_t)mean.variants, REPORT_CONFIDENCE,
+        rc = btz_stats_wilson_mean(mean.value, (double)mean.variants, REPORT_CONFIDENCE,
                                    &mean.interval);
     }
     if (rc != BTZ_OK) {

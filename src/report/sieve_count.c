@@ -57,7 +57,7 @@ void sieve_counter_end(const struct sieve_counter *counter, struct sieve_figure 
     figure->n_effective = figure->n ? effective(counter, figure) : 0;
     figure->interval = (struct btz_interval){BTZ_INTERVAL_NO_DATA, NAN, NAN};
     if (figure->n) {
-        int64_t units = (int64_t)figure->n_effective;
+        double units = figure->n_effective;
 
         if (btz_stats_wilson_mean(figure->value, units > 0 ? units : 1, 0.95, &figure->interval) !=
             BTZ_OK) {
@@ -99,7 +99,7 @@ double sieve_upper_limit(const struct sieve_figure *figure)
     const struct btz_count count = {(int64_t)figure->k, figure->n, 0};
     struct btz_interval exact;
     struct btz_interval wilson;
-    int64_t units = (int64_t)figure->n_effective;
+    double units = figure->n_effective;
 
     if (figure->n == 0 || btz_stats_clopper_pearson(&count, 0.90, &exact) != BTZ_OK ||
         btz_stats_wilson_mean(figure->value, units > 0 ? units : 1, 0.90, &wilson) != BTZ_OK) {

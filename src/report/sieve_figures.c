@@ -283,6 +283,9 @@ static void add_share(struct btz_sieve_report *report, const char *table,
     if (figure.n + figure.missing == 0) {
         return;
     }
+    if (strcmp(m->name, "mrr") == 0) { /* a mean of reciprocal ranks is no share */
+        figure.interval = (struct btz_interval){BTZ_INTERVAL_NO_DATA, NAN, NAN};
+    }
     if (subject) {
         figure.model = subject->model;
         figure.retrieval = subject->retrieval;
@@ -290,7 +293,8 @@ static void add_share(struct btz_sieve_report *report, const char *table,
     } else {
         figure.index = btz_str_of(index);
     }
-    if (sieve_is(&report->arms, s->arm, "random-delete")) {
+    if (sieve_is(&report->arms, s->arm, "random-delete") ||
+        sieve_is(&report->arms, s->arm, "random-delete-bytes")) {
         count_seeds(report, s, m, &figure);
     }
     *sieve_figure_add(report) = figure;
@@ -609,7 +613,7 @@ static void add_operators(struct btz_sieve_report *report, uint32_t arm)
 static const char *const arm_order[] = {"none",           "rules-strip",     "schema-only",
                                         "model-rewrite",  "canon",           "canon+rewrite",
                                         "first-sentence", "first-120-chars", "nfkc-only",
-                                        "eight-phrase",   "random-delete"};
+                                        "eight-phrase",   "random-delete",   "random-delete-bytes"};
 
 static void figures_of(struct btz_sieve_report *report, uint32_t arm)
 {

@@ -32,7 +32,8 @@ static struct chosen choose(struct btz_arena *arena, const struct sieve_rows *ro
     for (size_t i = 0; i < rows->count; i++) {
         const struct sieve_row *row = &rows->rows[i];
 
-        if (row->arm == arm && row->subject == subject && row->kind == kind &&
+        /* Of random deletion the first seed stands in pairs, as any one fixed before would. */
+        if (row->arm == arm && row->subject == subject && row->kind == kind && row->seed <= 1 &&
             (arm_index < 0 || row->arm_index == (bool)arm_index)) {
             out.rows[out.count++] = row;
         }
@@ -151,8 +152,7 @@ int sieve_contrasts(struct btz_sieve_report *report, struct btz_err *err)
         size_t from = report->contrast_count;
 
         for (uint32_t arm = 0; rc == BTZ_OK && arm < report->arms.count; arm++) {
-            /* random-delete has several answers an item, and is compared by its range. */
-            if (arm != none && !sieve_is(&report->arms, arm, "random-delete")) {
+            if (arm != none) {
                 rc = contrast(report, s, none, arm, err);
             }
         }

@@ -81,17 +81,17 @@ int btz_stats_wilson(const struct btz_count *count, double confidence, struct bt
         return BTZ_EINVAL;
     }
     n = btz_count_n(count);
-    return btz_stats_wilson_mean(n ? btz_count_rate(count) : 0, n, confidence, out);
+    return btz_stats_wilson_mean(n ? btz_count_rate(count) : 0, (double)n, confidence, out);
 }
 
-int btz_stats_wilson_mean(double mean, int64_t n, double confidence, struct btz_interval *out)
+int btz_stats_wilson_mean(double mean, double n, double confidence, struct btz_interval *out)
 {
-    double size = (double)n;
+    double size = n;
     double z;
     double middle;
     double half;
 
-    if (!(mean >= 0 && mean <= 1) || n < 0 || n > BTZ_STATS_COUNT_MAX ||
+    if (!(mean >= 0 && mean <= 1) || !(n >= 0 && n <= (double)BTZ_STATS_COUNT_MAX) ||
         !btz_stats_is_confidence(confidence)) {
         return BTZ_EINVAL;
     }

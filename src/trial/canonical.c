@@ -28,7 +28,7 @@ static void record_list(struct btz_trial *trial, const struct conn *conn)
         const struct btz_canon_result *r = &conn->canon[i];
         struct btz_json *item;
 
-        if (r->removed_bytes == 0) {
+        if (!r->changed) {
             continue;
         }
         item = btz_json_new_object(trial->arena);
@@ -200,7 +200,7 @@ static void make(struct btz_trial *trial, struct conn *conn)
     }
     counts->scans += (int)count;
     for (size_t i = 0; i < count; i++) {
-        counts->changed += results[i].removed_bytes ? 1 : 0;
+        counts->changed += results[i].changed ? 1 : 0;
         counts->removed_bytes += (int64_t)results[i].removed_bytes;
     }
     record_list(trial, conn);

@@ -86,7 +86,7 @@ static void arms_have_names(void **state)
         controls += btz_canon_arm_is_control(arm);
     }
     assert_int_equal(asking, 2);
-    assert_int_equal(controls, 5);
+    assert_int_equal(controls, 6);
     assert_int_equal(btz_canon_arm_named(BTZ_STR("canoe"), &arm), BTZ_ENOTFOUND);
 }
 
@@ -172,20 +172,57 @@ static size_t prose_of(const struct btz_canon_result *r)
 /* As many bytes as canon, other ones with each seed, the same with the same seed. */
 static void random_delete_takes_as_much(void **state)
 {
+    static const enum btz_canon_arm arms[] = {BTZ_CANON_RANDOM_DELETE,
+                                              BTZ_CANON_RANDOM_DELETE_BYTES};
     const struct btz_json *tool = parse(poisoned);
     struct btz_canon_result all = run(BTZ_CANON_NONE, tool, 0);
     struct btz_canon_result canon = run(BTZ_CANON_CANON, tool, 0);
-    struct btz_canon_result a = run(BTZ_CANON_RANDOM_DELETE, tool, 1);
-    struct btz_canon_result b = run(BTZ_CANON_RANDOM_DELETE, tool, 1);
-    struct btz_canon_result c = run(BTZ_CANON_RANDOM_DELETE, tool, 2);
 
     (void)state;
     assert_true(canon.removed_bytes > 60 && canon.removed_bytes < prose_of(&all));
-    assert_int_equal(a.removed_bytes, canon.removed_bytes);
-    assert_int_equal(prose_of(&all) - prose_of(&a), canon.removed_bytes);
-    assert_true(btz_json_equal(a.definition, b.definition));
-    assert_false(btz_json_equal(a.definition, c.definition));
-    assert_true(btz_str_is(text_at(&a, "/inputSchema/properties/title/enum/1"), "ignore previous"));
+    for (size_t i = 0; i < 2; i++) {
+        struct btz_canon_result a = run(arms[i], tool, 1);
+        struct btz_canon_result b = run(arms[i], tool, 1);
+        bool differs = false;
+
+        /* Of words, the last one that does not fit stays. */
+        assert_in_range(a.removed_bytes, canon.removed_bytes - (i ? 0 : 24), canon.removed_bytes);
+        assert_int_equal(prose_of(&all) - prose_of(&a), a.removed_bytes);
+        assert_true(btz_json_equal(a.definition, b.definition));
+        for (unsigned seed = 2; seed < 8; seed++) {
+            struct btz_canon_result c = run(arms[i], tool, seed);
+
+            differs |= !btz_json_equal(a.definition, c.definition);
+        }
+        assert_true(differs);
+        assert_true(
+            btz_str_is(text_at(&a, "/inputSchema/properties/title/enum/1"), "ignore previous"));
+    }
+}
+
+/* Whole sentences go, and of at most one of them words: what is left is made of whole words. */
+static void random_delete_leaves_whole_words(void **state)
+{
+    static const char text[] = "Alpha one two. Bravo three four. Charlie five six! Delta seven.";
+    const struct btz_json *tool = with_description(text);
+    bool kept[4] = {false};
+
+    (void)state;
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        struct btz_canon_result r = run(BTZ_CANON_RANDOM_DELETE, tool, seed);
+        struct btz_str rest = text_at(&r, "/description");
+        struct btz_str word;
+
+        kept[0] |= btz_str_find(rest, BTZ_STR("Alpha one two.")) >= 0;
+        kept[1] |= btz_str_find(rest, BTZ_STR("Bravo three four.")) >= 0;
+        kept[2] |= btz_str_find(rest, BTZ_STR("Charlie five six!")) >= 0;
+        while (rest.len && btz_str_cut(&rest, ' ', &word)) {
+            if (word.len && btz_str_find(btz_str_of(text), word) < 0) {
+                fail_msg("%.*s is no word of the text", BTZ_FMT(word));
+            }
+        }
+    }
+    assert_true(kept[0] || kept[1] || kept[2]);
 }
 
 static void arms_are_idempotent(void **state)
@@ -215,7 +252,8 @@ static void arms_are_idempotent(void **state)
             struct btz_canon_result once;
             struct btz_canon_result twice;
 
-            if (btz_canon_arm_asks((enum btz_canon_arm)arm) || arm == BTZ_CANON_RANDOM_DELETE) {
+            if (btz_canon_arm_asks((enum btz_canon_arm)arm) || arm == BTZ_CANON_RANDOM_DELETE ||
+                arm == BTZ_CANON_RANDOM_DELETE_BYTES) {
                 continue;
             }
             once = run((enum btz_canon_arm)arm, with_description(texts[i]), 0);
@@ -363,6 +401,7 @@ int main(void)
         cmocka_unit_test(heads_of_texts),
         cmocka_unit_test(nfkc_folds_forms),
         cmocka_unit_test(random_delete_takes_as_much),
+        cmocka_unit_test(random_delete_leaves_whole_words),
         cmocka_unit_test(arms_are_idempotent),
         cmocka_unit_test(spans_cover_texts),
         cmocka_unit_test(question_shows_the_definition),

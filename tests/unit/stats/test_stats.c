@@ -237,6 +237,13 @@ static void proportion_intervals_by_hand(void **state)
     close_to(got.hi, 1 - pow(0.05, 0.2), 1e-13);
     /* Mean 1/2 of n: 1/2 -+ z / (2 sqrt(n + z^2)); the mean need not be a whole number of n. */
     assert_int_equal(btz_stats_wilson_mean(0.5, 5, 0.95, &got), BTZ_OK);
+    {
+        struct btz_interval more;
+
+        /* A part of a unit counts. */
+        assert_int_equal(btz_stats_wilson_mean(0.5, 5.88, 0.95, &more), BTZ_OK);
+        assert_true(more.lo > got.lo && more.hi < got.hi);
+    }
     close_to(got.lo, 0.5 - z / (2 * sqrt(5 + z * z)), 1e-13);
     close_to(got.hi, 0.5 + z / (2 * sqrt(5 + z * z)), 1e-13);
 }

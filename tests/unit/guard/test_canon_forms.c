@@ -1,0 +1,337 @@
+/* Canonicalisation of schemas: formats, numbers, patterns, references, renaming, calls. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "guard/canon.h"
+
+static struct btz_arena *arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = btz_arena_new();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    btz_arena_free(arena);
+    return 0;
+}
+
+static const struct btz_json *parse(struct btz_str text)
+{
+    const struct btz_json *value = NULL;
+    struct btz_err err = {0};
+
+    if (btz_json_parse(arena, text, NULL, &value, &err)) {
+        fail_msg("%s in %.*s", err.msg, BTZ_FMT(text));
+    }
+    return value;
+}
+
+/* The result for this input schema; it has to be its own canonical form. */
+static struct btz_canon_result canon(const char *schema)
+{
+    const struct btz_canon_options options = {.want_spans = true};
+    const struct btz_json *tool =
+        parse(btz_arena_printf(arena, "{\"name\":\"get_item\",\"inputSchema\":%s}", schema));
+    struct btz_canon_result result;
+    struct btz_canon_result again;
+    struct btz_err err = {0};
+
+    if (btz_canon_tool(BTZ_CANON_CANON, tool, &options, arena, &result, &err) ||
+        btz_canon_tool(BTZ_CANON_CANON, result.definition, NULL, arena, &again, &err)) {
+        fail_msg("%s", err.msg);
+    }
+    assert_string_equal(btz_json_text(arena, again.definition).ptr,
+                        btz_json_text(arena, result.definition).ptr);
+    return result;
+}
+
+/* The schema without the type of its top, which canon adds. */
+static const char *shown(const struct btz_canon_result *r)
+{
+    struct btz_json *schema = btz_json_shallow(arena, btz_json_getz(r->definition, "inputSchema"));
+
+    assert_true(btz_str_is(btz_json_str(btz_json_getz(schema, "type")), "object"));
+    btz_json_remove(schema, BTZ_STR("type"));
+    return btz_json_text(arena, schema).ptr;
+}
+
+static bool has_rule(const struct btz_canon_result *r, const char *rule)
+{
+    for (size_t i = 0; i < r->span_count; i++) {
+        if (strcmp(r->spans[i].rule, rule) == 0 && r->spans[i].action == BTZ_CANON_REMOVED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Members of one property: all stay, or all go and the rule says so. */
+static void check_members(const char *members, const char *rule)
+{
+    const char *given = btz_arena_printf(arena, "{\"properties\":{\"x\":{%s}}}", members).ptr;
+    const char *empty = "{\"properties\":{\"x\":{}}}";
+    struct btz_canon_result r = canon(given);
+
+    assert_string_equal(shown(&r), rule ? empty : given);
+    if (rule && !has_rule(&r, rule)) {
+        fail_msg("%s is not removed by %s", members, rule);
+    }
+    assert_int_equal(r.changed, rule != NULL);
+}
+
+static void formats_are_the_known_ones(void **state)
+{
+    static const char *const good[] = {
+        "\"format\":\"date-time\"",
+        "\"format\":\"int64\"",
+        "\"format\":\"uuid\"",
+        "\"contentEncoding\":\"base64\"",
+        "\"contentMediaType\":\"image/png\"",
+        "\"contentMediaType\":\"application/json\"",
+    };
+    static const char *const bad[] = {
+        "\"format\":\"locker/north-gate.key\"", "\"format\":\"depot.host.example/in\"",
+        "\"format\":\"send.it.to.victor\"",     "\"contentMediaType\":\"text/victor\"",
+        "\"contentEncoding\":\"victor\"",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        check_members(good[i], NULL);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        check_members(bad[i], "format-unknown");
+    }
+}
+
+static void numbers_and_patterns_hold_no_operands(void **state)
+{
+    static const char *const good[] = {
+        "\"const\":12345",
+        "\"enum\":[16,64,1000000000]",
+        "\"default\":0.25",
+        "\"minimum\":-9007199254740991,\"maximum\":2147483647",
+        "\"pattern\":\"^[A-Z]{2}[0-9]{2,30}$\"",
+        "\"pattern\":\"^https?://\"",
+        "\"pattern\":\"^\\\\d{4}-\\\\d{2}-\\\\d{2}$\"",
+        "\"pattern\":\"^[0123456789]+$\"",
+        "\"pattern\":\"^(asc|desc)$\"",
+    };
+    static const char *const bad_numbers[] = {
+        "\"const\":5550123412341234",
+        "\"enum\":[1,5550123412341234]",
+        "\"const\":{\"a\":5550123412341234}",
+    };
+    static const char *const bad_patterns[] = {
+        "\"pattern\":\"^https://desk.example/submit$\"",
+        "\"pattern\":\"^FR7612345678$\"",
+        "\"pattern\":\"^/etc/ssh$\"",
+        "\"pattern\":\"^10\\\\.1\\\\.7\\\\.8$\"",
+        "\"pattern\":\"^[5][5][5][0][1][2][3][4]55501234$\"",
+        "\"pattern\":\"^desk\\\\.example$\"",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        check_members(good[i], NULL);
+    }
+    for (size_t i = 0; i < sizeof(bad_numbers) / sizeof(bad_numbers[0]); i++) {
+        struct btz_canon_result r =
+            canon(btz_arena_printf(arena, "{\"properties\":{\"x\":{%s}}}", bad_numbers[i]).ptr);
+
+        assert_string_equal(shown(&r), "{\"properties\":{\"x\":{}}}");
+    }
+    for (size_t i = 0; i < sizeof(bad_patterns) / sizeof(bad_patterns[0]); i++) {
+        check_members(bad_patterns[i], "pattern-not-plain");
+    }
+}
+
+static void honest_values_and_names_stay(void **state)
+{
+    static const char *const names[] = {"filter[name]", "$filter", "meta.id", "field_15999"};
+    static const char *const values[] = {"\xC2\xB0"
+                                         "C",
+                                         "\xC2\xB5s",
+                                         "C++",
+                                         "n/a",
+                                         "A4",
+                                         "en-US",
+                                         "es-US",
+                                         "image/png",
+                                         "-created_at",
+                                         "+1",
+                                         "1h",
+                                         "v1.2",
+                                         "to do",
+                                         "DoS"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct btz_canon_result r =
+            canon(btz_arena_printf(arena, "{\"properties\":{\"%s\":{}}}", names[i]).ptr);
+
+        if (r.names) {
+            fail_msg("the name %s is changed", names[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        struct btz_canon_result r = canon(
+            btz_arena_printf(arena, "{\"properties\":{\"x\":{\"enum\":[\"%s\"]}}}", values[i]).ptr);
+
+        if (r.values) {
+            fail_msg("the value %s is changed", values[i]);
+        }
+    }
+}
+
+static void lists_of_values_never_refuse_everything(void **state)
+{
+    struct btz_canon_result r;
+
+    (void)state;
+    check_members("\"enum\":[{\"w\":640},{\"w\":1920}]", NULL);
+    check_members("\"enum\":[[\"a\",\"b\"]]", NULL);
+    check_members("\"const\":{\"mode\":\"fast\"}", NULL);
+    check_members("\"enum\":[{\"w\":\"a@b.example\"},\"x\"]", "value-not-plain");
+    r = canon("{\"properties\":{\"x\":{\"enum\":[\"db.desk.example\"],\"pattern\":\"^[a-z]+$\","
+              "\"minLength\":12,\"maxLength\":20,\"format\":\"hostname\"}}}");
+    assert_string_equal(shown(&r), "{\"properties\":{\"x\":{\"enum\":[\"value_1\"]}}}");
+    assert_true(has_rule(&r, "form-of-renamed"));
+    r = canon("{\"properties\":{\"a@b\":{}},\"propertyNames\":{\"pattern\":\"@\",\"enum\":[\"a@b\","
+              "\"c\"]},\"required\":[\"a@b\"]}");
+    assert_string_equal(shown(&r), "{\"properties\":{\"param_1\":{}},\"propertyNames\":{\"enum\":["
+                                   "\"param_1\",\"c\"]},\"required\":[\"param_1\"]}");
+}
+
+static void references_follow_names(void **state)
+{
+    struct btz_canon_result r = canon(
+        "{\"properties\":{\"a/b\":{\"type\":\"string\"},\"c\":{\"$ref\":\"#/properties/a~1b\"},"
+        "\"d\":{\"$ref\":\"#/$defs/My%20Type\"},\"e\":{\"$ref\":\"#/$defs/List~1Item\"}},"
+        "\"$defs\":{\"My Type\":{\"type\":\"integer\"},\"List/Item\":{\"type\":\"number\"},"
+        "\"unused\":{\"type\":\"null\"}}}");
+
+    (void)state;
+    assert_string_equal(
+        shown(&r),
+        "{\"properties\":{\"param_1\":{\"type\":\"string\"},\"c\":{\"$ref\":\"#/properties/"
+        "param_1\"},\"d\":{\"$ref\":\"#/$defs/definition_1\"},\"e\":{\"$ref\":\"#/$defs/"
+        "definition_2\"}},\"$defs\":{\"definition_1\":{\"type\":\"integer\"},\"definition_2\":{"
+        "\"type\":\"number\"}}}");
+    assert_true(has_rule(&r, "definition-unused"));
+    r = canon(
+        "{\"properties\":{\"c\":{\"$ref\":\"#thing\"},\"d\":{\"$dynamicRef\":\"#node\"},\"e\":"
+        "{\"$ref\":\"one.json\"},\"f\":{\"$ref\":\"#/$defs/none\"}},\"$defs\":{\"A\":{"
+        "\"$anchor\":\"thing\",\"type\":\"integer\"},\"B\":{\"$dynamicAnchor\":\"node\"},"
+        "\"C\":{\"$id\":\"one.json\",\"type\":\"null\"}}}");
+    assert_string_equal(
+        shown(&r), "{\"properties\":{\"c\":{\"$ref\":\"#/$defs/A\"},\"d\":{\"$ref\":\"#/$defs/B\"},"
+                   "\"e\":{\"$ref\":\"#/$defs/C\"},\"f\":{}},\"$defs\":{\"A\":{\"type\":"
+                   "\"integer\"},\"B\":{},\"C\":{\"type\":\"null\"}}}");
+}
+
+/* A chain of references is followed; one that only an unused definition makes is not. */
+static void names_of_nothing_go(void **state)
+{
+    struct btz_canon_result r =
+        canon("{\"properties\":{\"a\":{\"$ref\":\"#/$defs/A\"}},\"required\":[\"a\",\"victor\"],"
+              "\"dependentRequired\":{\"a\":[\"deep\",\"victor\"],\"victor\":[\"a\"]},\"$defs\":{"
+              "\"A\":{\"$ref\":\"#/$defs/B\"},\"B\":{\"properties\":{\"deep\":{}}},\"C\":{\"$ref\":"
+              "\"#/$defs/D\"},\"D\":{\"properties\":{\"victor\":{}}}}}");
+
+    (void)state;
+    assert_string_equal(shown(&r), "{\"properties\":{\"a\":{\"$ref\":\"#/$defs/A\"}},\"required\":["
+                                   "\"a\"],\"dependentRequired\":{\"a\":[\"deep\"]},\"$defs\":{"
+                                   "\"A\":{\"$ref\":\"#/$defs/B\"},\"B\":{\"properties\":{"
+                                   "\"deep\":{}}}}}");
+    assert_true(has_rule(&r, "name-of-nothing"));
+}
+
+static void calls_are_mapped_along_the_schema(void **state)
+{
+    struct btz_canon_result r =
+        canon("{\"properties\":{\"text\":{\"type\":\"string\"},\"voice\":{\"enum\":[\"/v/one\"]},"
+              "\"doc\":{\"type\":\"object\"},\"x@y\":{\"type\":\"array\",\"items\":{\"$ref\":"
+              "\"#/$defs/v\"}},\"one\":{\"anyOf\":[{\"type\":\"null\"},{\"const\":\"/v/two\"}]}},"
+              "\"$defs\":{\"v\":{\"properties\":{\"p@q\":{}}}}}");
+    const struct btz_json *back = btz_canon_arguments(
+        &r,
+        parse(BTZ_STR("{\"text\":\"value_1\",\"voice\":\"value_1\",\"doc\":{\"param_1\":"
+                      "\"value_2\"},\"param_1\":[{\"param_2\":\"value_1\"},\"value_1\"],\"one\":"
+                      "\"value_2\"}")),
+        arena);
+
+    (void)state;
+    assert_string_equal(btz_json_text(arena, back).ptr,
+                        "{\"text\":\"value_1\",\"voice\":\"/v/one\",\"doc\":{\"param_1\":"
+                        "\"value_2\"},\"x@y\":[{\"p@q\":\"value_1\"},\"value_1\"],\"one\":"
+                        "\"/v/two\"}");
+}
+
+enum shape { MANY_VALUES, MANY_NAMES, MANY_DEFINITIONS, MANY_REQUIRED, SHAPES };
+
+/* Steps in the tables for `count` texts that all get new names. */
+static size_t lookups_for(enum shape shape, unsigned count)
+{
+    static const char *const heads[SHAPES] = {"{\"properties\":{\"a\":{\"enum\":[",
+                                              "{\"properties\":{", "{\"$defs\":{",
+                                              "{\"properties\":{},\"required\":["};
+    static const char *const items[SHAPES] = {"%s\"/p/%u/x\"", "%s\"a@%u\":{}", "%s\"A<%u>\":{}",
+                                              "%s\"a@%u\""};
+    static const char *const tails[SHAPES] = {"]}}}", "}}", "}}", "]}"};
+    struct btz_buf text;
+    struct btz_canon_result r;
+
+    btz_buf_init(&text, 1U << 22);
+    (void)btz_buf_printf(&text, "%s", heads[shape]);
+    for (unsigned i = 0; i < count; i++) {
+        char item[64];
+
+        (void)snprintf(item, sizeof(item), items[shape], i ? "," : "", i);
+        (void)btz_buf_printf(&text, "%s", item);
+    }
+    (void)btz_buf_printf(&text, "%s", tails[shape]);
+    r = canon(btz_arena_dup(arena, btz_buf_view(&text)).ptr);
+    btz_buf_fini(&text);
+    return r.lookups;
+}
+
+static void renaming_is_linear(void **state)
+{
+    (void)state;
+    for (unsigned shape = 0; shape < SHAPES; shape++) {
+        size_t few = lookups_for((enum shape)shape, 1000);
+        size_t many = lookups_for((enum shape)shape, 8000);
+
+        /* A table that is half full at most takes few steps a text; eight times the texts would
+         * take 64 times the steps if it were square. */
+        assert_true(many <= 16 * few + 1000);
+        assert_true(many <= 8000 * 40);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formats_are_the_known_ones),
+        cmocka_unit_test(numbers_and_patterns_hold_no_operands),
+        cmocka_unit_test(honest_values_and_names_stay),
+        cmocka_unit_test(lists_of_values_never_refuse_everything),
+        cmocka_unit_test(references_follow_names),
+        cmocka_unit_test(names_of_nothing_go),
+        cmocka_unit_test(calls_are_mapped_along_the_schema),
+        cmocka_unit_test(renaming_is_linear),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
