@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "cmd/sieve_run.h"
 #include "guard/guard.h"
+#include "sieve/damage.h"
 #include "sieve/measure.h"
 #include "sieve/survive.h"
 
@@ -82,6 +83,25 @@ static void set_facts(struct btz_arena *arena, struct btz_json *row, const struc
     btz_json_setz(arena, row, "facts", list);
 }
 
+static void set_damage(struct btz_arena *arena, struct btz_json *row, const struct btz_json *tool,
+                       const struct btz_canon_result *result)
+{
+    struct btz_json *object = btz_json_new_object(arena);
+    struct btz_sieve_damage damage = {0};
+
+    if (result->definition) {
+        btz_sieve_damage_of(tool, result, &damage);
+    }
+    btz_json_set_int(arena, object, "parameters", (int64_t)damage.parameters);
+    btz_json_set_int(arena, object, "values", (int64_t)damage.values);
+    btz_json_set_int(arena, object, "defaults", (int64_t)damage.defaults);
+    btz_json_set_int(arena, object, "forms", (int64_t)damage.forms);
+    btz_json_set_int(arena, object, "required", (int64_t)damage.required);
+    btz_json_set_int(arena, object, "purpose", damage.purpose);
+    btz_json_set_int(arena, object, "name", damage.renamed);
+    btz_json_setz(arena, row, "damage", object);
+}
+
 static int definition_row(struct sieve_run *r, const struct sieve_arm *arm,
                           const struct sieve_document *d, const struct btz_canon_result *result,
                           bool collides, struct btz_arena *arena, struct btz_err *err)
@@ -115,6 +135,7 @@ static int definition_row(struct sieve_run *r, const struct sieve_arm *arm,
     btz_json_set_int(arena, row, "calls_loosened", (int64_t)same.loosened);
     btz_json_set_int(arena, row, "calls_tightened", (int64_t)same.tightened);
     btz_json_set_bool(arena, row, "collides", collides);
+    set_damage(arena, row, d->tool, result);
     set_facts(arena, row, r, d, btz_buf_view(&shown));
     rc = sieve_row_put(
         r, btz_arena_printf(arena, "definition/%.*s/%.*s", BTZ_FMT(arm->label), BTZ_FMT(d->id)),

@@ -135,9 +135,43 @@ static double withheld(const struct sieve_row *r)
 {
     return r->withheld;
 }
+/* A tool's name alone is none: calls find their way back by the map. */
 static double damaged(const struct sieve_row *r)
 {
-    return r->withheld || r->differing > 0 || r->facts_kept < r->facts;
+    return r->withheld || r->differing > 0 || r->facts_kept < r->facts ||
+           (r->damage & ((1U << (SIEVE_DAMAGES - 1)) - 1)) != 0;
+}
+static double lost(const struct sieve_row *r, int what)
+{
+    return r->damage >> what & 1U;
+}
+static double lost_parameters(const struct sieve_row *r)
+{
+    return lost(r, 0);
+}
+static double lost_values(const struct sieve_row *r)
+{
+    return lost(r, 1);
+}
+static double lost_defaults(const struct sieve_row *r)
+{
+    return lost(r, 2);
+}
+static double lost_forms(const struct sieve_row *r)
+{
+    return lost(r, 3);
+}
+static double lost_required(const struct sieve_row *r)
+{
+    return lost(r, 4);
+}
+static double lost_purpose(const struct sieve_row *r)
+{
+    return lost(r, 5);
+}
+static double lost_name(const struct sieve_row *r)
+{
+    return lost(r, 6);
 }
 
 static const struct measure outcome_measures[] = {
@@ -183,6 +217,13 @@ static const struct measure definition_measures[] = {
     {"collides", "definitions", any, collides},
     {"withheld", "definitions", any, withheld},
     {"damaged-automatic", "definitions", any, damaged},
+    {"parameter-renamed", "definitions", any, lost_parameters},
+    {"value-lost", "definitions", any, lost_values},
+    {"default-lost", "definitions", any, lost_defaults},
+    {"form-lost", "definitions", any, lost_forms},
+    {"required-lost", "definitions", any, lost_required},
+    {"purpose-not-stated", "definitions", any, lost_purpose},
+    {"tool-renamed", "definitions", any, lost_name},
 };
 
 /* ---- shares ---- */

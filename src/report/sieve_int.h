@@ -53,6 +53,7 @@ struct sieve_row {
     bool withheld, calls_tested, collides;
     int64_t calls, differing;
     int64_t facts, facts_kept;
+    unsigned damage; /* bit i: sieve_damage_names[i] is above 0 */
     /* attacks */
     int64_t attempts, budget; /* attempts: 0 = not broken */
     bool acted, acted_again;  /* the second model, on the variant and on its fresh drawing */
@@ -67,6 +68,10 @@ struct sieve_fact_row {
     uint32_t arm, kind, cluster;
     bool kept;
 };
+
+enum { SIEVE_DAMAGES = 7 };
+/* Members of "damage" in a definition's row; the last, the tool's name, is no damage by itself. */
+extern const char *const sieve_damage_names[SIEVE_DAMAGES];
 
 /* How many rows a run is to have of a kind, for one arm (and one seed of it). */
 struct sieve_plan {

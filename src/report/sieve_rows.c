@@ -82,6 +82,20 @@ static uint8_t word_of(struct btz_str word, const char *const *words, uint8_t co
 }
 
 /* What rows of all kinds may say. */
+const char *const sieve_damage_names[SIEVE_DAMAGES] = {"parameters", "values",  "defaults", "forms",
+                                                       "required",   "purpose", "name"};
+
+static unsigned damage_at(const struct btz_json *json)
+{
+    const struct btz_json *damage = btz_json_getz(json, "damage");
+    unsigned bits = 0;
+
+    for (int i = 0; i < SIEVE_DAMAGES; i++) {
+        bits |= (number_at(damage, sieve_damage_names[i]) > 0 ? 1U : 0U) << i;
+    }
+    return bits;
+}
+
 static struct sieve_row common(struct btz_sieve_report *report, const struct btz_json *json)
 {
     static const char *const kinds[] = {"attack", "twin", "negative"};
@@ -114,6 +128,7 @@ static struct sieve_row common(struct btz_sieve_report *report, const struct btz
         .collides = flag_at(json, "collides"),
         .calls = number_at(json, "calls"),
         .differing = number_at(json, "calls_loosened") + number_at(json, "calls_tightened"),
+        .damage = damage_at(json),
         .attempts = number_at(json, "broken_at"),
         .budget = number_at(json, "budget"),
         .acted = flag_at(json, "acted"),

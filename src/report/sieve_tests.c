@@ -301,7 +301,7 @@ int sieve_goals(struct btz_sieve_report *report, struct btz_err *err)
         rc = share_goal(report, "damage of real definitions, automatic part",
                         sieve_figure_find(report, "definitions", NULL, "canon", "damaged-automatic",
                                           "definitions"),
-                        0.005, "definitions; calls, facts and withheld ones", DAMAGE_TOOLS,
+                        0.005, "definitions; structure, calls, facts, withheld", DAMAGE_TOOLS,
                         DAMAGE_SERVERS, err);
     }
     if (rc == BTZ_OK && find_arm(report, "none", &none) &&

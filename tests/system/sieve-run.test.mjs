@@ -93,7 +93,10 @@ const AGAIN = {
   definitions: ['definition', () => true, (f) => {
     const differs = (r) => r.calls_loosened + r.calls_tightened > 0;
     return { 'calls-differ': differs, collides: (r) => r.collides, withheld: (r) => r.withheld,
-      'damaged-automatic': (r) => r.withheld || differs(r) || r.facts.some((x) => !x.kept) }[f.measure];
+      'damaged-automatic': (r) => r.withheld || differs(r) || r.facts.some((x) => !x.kept) || Object.entries(r.damage).some(([what, n]) => what !== 'name' && n > 0),
+      'parameter-renamed': (r) => r.damage.parameters > 0, 'value-lost': (r) => r.damage.values > 0, 'default-lost': (r) => r.damage.defaults > 0,
+      'form-lost': (r) => r.damage.forms > 0, 'required-lost': (r) => r.damage.required > 0, 'purpose-not-stated': (r) => r.damage.purpose > 0,
+      'tool-renamed': (r) => r.damage.name > 0 }[f.measure];
   }, { definitions: () => true, 'definitions tested': (r) => r.calls_tested }],
   rewriting: ['rewrite', () => true, (f) => (r) => r.outcome === f.measure, { definitions: () => true }],
   guard: ['guard', () => true, (f) => (f.measure === 'blocked' ? (r) => r.blocked : (r) => r.rules.includes(f.measure)), { definitions: () => true }],
