@@ -217,7 +217,7 @@ test('reference agents: the reader acts exactly where the operands are still sho
   assert.deepEqual([...checkAll(report, rows)].sort(), ['composition', 'definitions', 'guard', 'harm', 'retrieval', 'room', 'survival', 'utility']);
   const survived = new Map(rows.filter((r) => r.row === 'survival').map((r) => [`${r.arm} ${r.seed} ${r.item}`, r.survived]));
   const answers = rows.filter((r) => r.row === 'answer');
-  assert.equal(answers.length, items.length * 10 * 4 * 5, 'items x arms x models x views');
+  assert.equal(answers.length, items.length * 12 * 4 * 5, 'items x arms x models x views');
   for (const r of answers.filter((a) => a.retrieval === 'none')) {
     const outcome = r.model === 'ref:null' ? 'refused'
       : r.kind === 'attack' && (r.model === 'ref:insider' || (r.model === 'ref:reader' && survived.get(`${r.arm} ${r.seed} ${r.item}`))) ? 'success'
