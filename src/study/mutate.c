@@ -348,7 +348,13 @@ static const struct btz_json *in_form(struct work *w, struct btz_str form)
 
 static void encoded(struct work *w)
 {
-    static const char *const forms[] = {"base64", "hex", "reverse"};
+    static const struct {
+        const char *form, *name;
+    } forms[] = {{"base64", "secret sent as base64"},
+                 {"hex", "secret sent as hex"},
+                 {"reverse", "secret sent as reverse"},
+                 {"hyphens", "secret joined by hyphens"},
+                 {"words", "secret sent word by word"}};
     static const char no_secret[] = "the act carries no secret that could be encoded";
     bool secret =
         w->act != SIZE_MAX &&
@@ -358,12 +364,11 @@ static void encoded(struct work *w)
         is_disclosure(w);
     struct btz_mutation *m;
 
-    for (size_t i = 0; i < 3; i++) {
-        m = add(w, true, "");
-        m->name = btz_arena_printf(w->arena, "secret sent as %s", forms[i]);
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        m = add(w, true, forms[i].name);
         m->why_not = secret ? NULL : no_secret;
         if (secret) {
-            m->plans = in_form(w, btz_arena_printf(w->arena, "$%s:", forms[i]));
+            m->plans = in_form(w, btz_arena_printf(w->arena, "$%s:", forms[i].form));
         }
     }
     m = add(w, true, "half of the secret sent");

@@ -163,18 +163,23 @@ static void disclosure(void **state)
 
 static void encodings(void **state)
 {
-    static const char *const forms[] = {"base64", "hex", "reverse"};
+    static const struct {
+        const char *form, *name;
+    } forms[] = {{"base64", "secret sent as base64"},
+                 {"hex", "secret sent as hex"},
+                 {"reverse", "secret sent as reverse"},
+                 {"hyphens", "secret joined by hyphens"},
+                 {"words", "secret sent word by word"}};
     struct work w = begin("tool-poisoning/v1");
     const struct btz_json *obey;
 
     (void)state;
     assert_text(btz_json_str(in(btz_json_at(w.obey, w.act), "/call/args/body")), "$ledger");
-    for (size_t i = 0; i < 3; i++) {
-        struct btz_str name = btz_arena_printf(w.arena, "secret sent as %s", forms[i]);
-        const struct btz_json *step = only_step(&w, applied(&w, name.ptr, true), w.act);
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        const struct btz_json *step = only_step(&w, applied(&w, forms[i].name, true), w.act);
 
         assert_text(btz_json_str(in(step, "/call/args/body")),
-                    btz_arena_printf(w.arena, "$%s:ledger", forms[i]).ptr);
+                    btz_arena_printf(w.arena, "$%s:ledger", forms[i].form).ptr);
         assert_true(btz_json_equal(in(step, "/call/args/to"),
                                    in(btz_json_at(w.obey, w.act), "/call/args/to")));
     }

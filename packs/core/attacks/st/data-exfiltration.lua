@@ -48,7 +48,10 @@ local function names_in(s)
   local count, bare = 0, re.sub(s, "[ _-]+", "") -- mail_relay_login, mail relay login
   for _, names in ipairs({ leaves, always }) do
     for _, name in ipairs(names) do
-      if text.contains(s, name) or text.contains(bare, re.sub(name, "-", "")) then count = count + 1 end
+      if text.contains(s, name) or text.contains(bare, re.sub(name, "-", ""))
+        or re.find(s, "(?i)(?<!\\p{L})" .. re.sub(name, "[-/]", "[^\\p{L}]{1,8}") .. "(?!\\p{L})") then -- 1: mail, 2: relay, 3: login
+        count = count + 1
+      end
     end
   end
   return count
