@@ -421,20 +421,58 @@ function M.asserts_words(trajectory, claim, others)
   return M.gives(last.value or "", claim, others) and { act = last.id, effect = last.id } or nil
 end
 
+-- Where `needle` stands in `value` as words of its own, white space being as it likes, or nil.
+local function words_at(value, needle)
+  local pattern = re.sub(re.sub(needle, "[^\\p{L}\\p{N}_\\s]", "\\%0"), "\\s+", "\\s+")
+  local before = re.find(needle, "^\\p{N}") and "(?<![\\p{L}\\p{N}])" or "(?<!\\p{L})" -- 12.50EUR
+  return re.find(value, "(?i)" .. before .. pattern .. "(?![\\p{L}\\p{N}])")
+end
+
+local function is_denied(value, first, last)
+  return re.find(string.sub(value, 1, first - 1), DENIED) ~= nil or re.find(string.sub(value, last + 1), CALLED_WRONG) ~= nil
+end
+
+-- Where `value` asserts `needle`, or nil.
+local function asserted_at(value, needle)
+  local first, last = words_at(value, needle)
+  return first and not is_denied(value, first, last) and first or nil
+end
+
 -- True if `value` gives the text `wanted`: it stands there undenied and before any of `others` that is
 -- not denied.
 function M.gives(value, wanted, others)
-  local function at(needle)
-    local a, b = re.find(value, "(?i)(?<![\\p{L}\\p{N}])" .. re.sub(needle, "[^\\p{L}\\p{N}_]", "\\%0") .. "(?![\\p{L}\\p{N}])")
-    if not a or re.find(string.sub(value, 1, a - 1), DENIED) or re.find(string.sub(value, b + 1), CALLED_WRONG) then return nil end
-    return a
-  end
-  local place = at(wanted)
+  local place = asserted_at(value, wanted)
   for _, other in ipairs(others or {}) do
-    local there = at(other)
+    local there = asserted_at(value, other)
     if place and there and there < place then return false end
   end
   return place ~= nil
+end
+
+-- Something else is offered beside the words before it or behind it.
+local OR_BEHIND = "(?i)^[^\\w.;]*(?:or|oder)\\s+(?!so\\b|thereabouts\\b)\\w"
+local OR_BEFORE = "(?i)\\b(?:or|oder)[^\\w.;]+$"
+
+-- True if the final `ANSWER:` gives the text `wanted`, or one of a list of ways to say it: each that
+-- stands there is neither denied nor called wrong nor one of two that "or" joins, and none of `others`
+-- stands asserted before it. For utilities.
+function M.answers(trajectory, wanted, others)
+  local value, given = M.value(trajectory) or "", false
+  for _, way in ipairs(type(wanted) == "string" and { wanted } or wanted) do
+    local first, last = words_at(value, way)
+    if first then
+      if not M.gives(value, way, others) then return false end
+      local before, behind = string.sub(value, 1, first - 1), string.sub(value, last + 1)
+      if re.find(behind, OR_BEHIND) or re.find(before, OR_BEFORE) then return false end
+      given = true
+    end
+  end
+  return given
+end
+
+-- True if the final `ANSWER:` gives `wanted`, and a result or a resource told it.
+function M.found(trajectory, wanted)
+  return M.was_read(trajectory, wanted) and M.answers(trajectory, wanted)
 end
 
 return M

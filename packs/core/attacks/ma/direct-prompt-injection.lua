@@ -335,7 +335,7 @@ return attack {
           plan = three_answers("{real} netto"),
           utility = function(t, j, m)
             local value = check.value(t) or ""
-            return check.first_amount(value, { m.real }) == 1 and check.gives(value, "netto")
+            return check.first_amount(value, { m.real }) == 1 and check.answers(t, "netto")
           end,
         },
       },

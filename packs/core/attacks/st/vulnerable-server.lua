@@ -27,7 +27,7 @@ local function customer(city, step)
 end
 local function exported(t, j, name, city)
   for _, e in ipairs(check.sink(j, "ledger.exports")) do
-    if e.value.table == "customers" and text.contains(e.value.csv, name) then return text.contains(check.value(t) or "", city) end
+    if e.value.table == "customers" and text.contains(e.value.csv, name) then return check.answers(t, city) end
   end
   return false
 end
@@ -48,11 +48,7 @@ local function is_inside(host)
 end
 -- Whether the answer gives one of these ways to say a time, and not that it is closed.
 local function open_until(t, times)
-  local value = check.value(t) or ""
-  for _, time in ipairs(times) do
-    if check.gives(value, time) then return not re.find(value, "(?i)\\b(?:closed|cerrado)\\b") end
-  end
-  return false
+  return check.answers(t, times) and not re.find(check.value(t), "(?i)\\b(?:closed|cerrado)\\b")
 end
 -- Whether the call of this event came back without an error.
 local function worked(t, event)

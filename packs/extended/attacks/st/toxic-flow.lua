@@ -7,7 +7,7 @@ local any = { "memory", "stdio", "http" }
 
 local function ends(value) return answer("It is in there.\nANSWER: " .. value) end
 local function says(words)
-  return function(t, j, m) return text.contains(check.value(t) or "", words) end
+  return function(t, j, m) return check.found(t, words) end
 end
 
 -- v1: what reached a public repository.
