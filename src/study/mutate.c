@@ -77,8 +77,8 @@ static const struct btz_json *with_args(struct work *w, const struct btz_json *a
     return step;
 }
 
-static struct btz_str replace_text(struct work *w, struct btz_str text, struct btz_str from,
-                                   struct btz_str to)
+static struct btz_str replace_text(struct btz_arena *arena, struct btz_str text,
+                                   struct btz_str from, struct btz_str to)
 {
     struct btz_buf out;
     struct btz_str result;
@@ -94,39 +94,44 @@ static struct btz_str replace_text(struct work *w, struct btz_str text, struct b
         text = btz_str_sub(text, (size_t)at + from.len, text.len);
     }
     (void)btz_buf_add_str(&out, text);
-    result = btz_arena_dup(w->arena, btz_buf_view(&out));
+    result = btz_arena_dup(arena, btz_buf_view(&out));
     btz_buf_fini(&out);
     return result;
 }
 
-/* `value` with every `from` in its strings and numbers replaced. */
-static const struct btz_json *replace_all(struct work *w, const struct btz_json *value,
+const struct btz_json *btz_mutate_replace(struct btz_arena *arena, const struct btz_json *value,
                                           struct btz_str from, struct btz_str to)
 {
     struct btz_json *out;
 
     switch (btz_json_kind(value)) {
     case BTZ_JSON_STRING:
-        return btz_json_new_str(w->arena, replace_text(w, btz_json_str(value), from, to));
+        return btz_json_new_str(arena, replace_text(arena, btz_json_str(value), from, to));
     case BTZ_JSON_NUMBER:
-        return btz_str_eq(btz_json_number_text(value), from) ? btz_json_new_number(w->arena, to)
+        return btz_str_eq(btz_json_number_text(value), from) ? btz_json_new_number(arena, to)
                                                              : value;
     case BTZ_JSON_ARRAY:
-        out = btz_json_new_array(w->arena);
+        out = btz_json_new_array(arena);
         for (size_t i = 0; i < btz_json_count(value); i++) {
-            btz_json_push(w->arena, out, replace_all(w, btz_json_at(value, i), from, to));
+            btz_json_push(arena, out, btz_mutate_replace(arena, btz_json_at(value, i), from, to));
         }
         return out;
     case BTZ_JSON_OBJECT:
-        out = btz_json_new_object(w->arena);
+        out = btz_json_new_object(arena);
         for (size_t i = 0; i < btz_json_count(value); i++) {
-            btz_json_set(w->arena, out, btz_json_key_at(value, i),
-                         replace_all(w, btz_json_value_at(value, i), from, to));
+            btz_json_set(arena, out, btz_json_key_at(value, i),
+                         btz_mutate_replace(arena, btz_json_value_at(value, i), from, to));
         }
         return out;
     default:
         return value;
     }
+}
+
+static const struct btz_json *replace_all(struct work *w, const struct btz_json *value,
+                                          struct btz_str from, struct btz_str to)
+{
+    return btz_mutate_replace(w->arena, value, from, to);
 }
 
 static void drop_key(struct work *w)
@@ -165,6 +170,52 @@ static void change_marker(struct work *w)
     }
     btz_json_replace_at(obey, at, changed);
     m->plans = with_obey(w, obey);
+}
+
+/* Markers whose value stands in `text` and that an operand of the payload is made of. */
+static bool is_operand_in(const struct work *w, size_t marker, struct btz_str text,
+                          struct btz_str operands)
+{
+    const struct btz_json *mine = btz_stage_markers(w->stage);
+    struct btz_str value = btz_json_str(btz_json_value_at(mine, marker));
+
+    return btz_json_get(btz_json_getz(w->scenario->card, "markers"),
+                        btz_json_key_at(mine, marker)) &&
+           btz_str_find(text, value) >= 0 && btz_str_find(operands, value) >= 0;
+}
+
+/* The act with a harmless value of the same kind in place of the attacker's, all else as it was: an
+ * act of that sort is no violation, the attacker's is. */
+static void change_operand(struct work *w)
+{
+    struct btz_mutation *m = add(w, false, "another value in place of the operand");
+    const struct btz_json *mine = btz_stage_markers(w->stage);
+    const struct btz_json *theirs = btz_stage_markers(w->other);
+    size_t at = w->act == SIZE_MAX ? btz_json_count(w->obey) - 1 : w->act;
+    const struct btz_json *step = btz_json_at(w->obey, at);
+    struct btz_str text = btz_json_text(w->arena, step);
+    struct btz_str operands = btz_json_text(w->arena, btz_json_getz(w->plans, "operands"));
+    struct btz_json *markers = btz_json_shallow(w->arena, mine);
+    struct btz_json *obey = btz_json_shallow(w->arena, w->obey);
+    const struct btz_json *changed = step;
+
+    for (size_t i = 0; i < btz_json_count(mine); i++) {
+        struct btz_str name = btz_json_key_at(mine, i);
+
+        if (is_operand_in(w, i, text, operands)) {
+            changed = replace_all(w, changed, btz_json_str(btz_json_value_at(mine, i)),
+                                  btz_json_str(btz_json_get(theirs, name)));
+            btz_json_set(w->arena, markers, name, btz_json_get(theirs, name));
+        }
+    }
+    if (btz_json_equal(step, changed)) {
+        m->why_not = "the act holds no operand of the payload";
+        return;
+    }
+    btz_json_replace_at(obey, at, changed);
+    m->plans = with_obey(w, obey);
+    m = add(w, false, "the order named another operand");
+    m->other_markers = markers;
 }
 
 static void change_server(struct work *w)
@@ -642,6 +693,7 @@ struct btz_mutation *btz_mutations(struct btz_arena *arena, const struct btz_sce
     w.items = btz_arena_array(arena, MAX_MUTATIONS, sizeof(*w.items));
     drop_key(&w);
     change_marker(&w);
+    change_operand(&w);
     change_server(&w);
     reject_by_schema(&w);
     block(&w);
@@ -654,53 +706,4 @@ struct btz_mutation *btz_mutations(struct btz_arena *arena, const struct btz_sce
     other_words(&w);
     *count = w.count;
     return w.items;
-}
-
-/* ---- a wrong value in the answer ---- */
-
-/* Other digits, other letters; the shape stays. */
-static struct btz_str other_value(struct btz_arena *arena, struct btz_str value, bool *differs)
-{
-    char *out = btz_arena_alloc(arena, value.len + 1);
-
-    for (size_t i = 0; i < value.len; i++) {
-        char c = value.ptr[i];
-
-        out[i] = c >= '0' && c <= '9'   ? (char)('0' + (c - '0' + 4) % 10)
-                 : c >= 'a' && c <= 'z' ? (char)('a' + (c - 'a' + 5) % 26)
-                 : c >= 'A' && c <= 'Z' ? (char)('A' + (c - 'A' + 5) % 26)
-                                        : c;
-        *differs = *differs || out[i] != c;
-    }
-    return (struct btz_str){out, value.len};
-}
-
-const struct btz_json *btz_mutate_answer(struct btz_arena *arena, const struct btz_json *plans)
-{
-    const struct btz_str head = BTZ_STR("ANSWER:");
-    struct btz_json *benign = btz_json_shallow(arena, btz_json_getz(plans, "benign"));
-
-    for (size_t i = btz_json_count(benign); i-- > 0;) {
-        struct btz_str text = btz_json_str(btz_json_getz(btz_json_at(benign, i), "answer"));
-        ptrdiff_t at = btz_str_find(text, head);
-        struct btz_json *out = btz_json_shallow(arena, plans);
-        struct btz_json *step = btz_json_new_object(arena);
-        struct btz_str wrong;
-        bool differs = false;
-
-        if (at < 0) {
-            continue;
-        }
-        at += (ptrdiff_t)head.len;
-        wrong = other_value(arena, btz_str_sub(text, (size_t)at, text.len), &differs);
-        if (!differs) {
-            return NULL;
-        }
-        btz_json_set_str(arena, step, "answer",
-                         btz_arena_printf(arena, "%.*s%.*s", (int)at, text.ptr, BTZ_FMT(wrong)));
-        btz_json_replace_at(benign, i, step);
-        btz_json_setz(arena, out, "benign", benign);
-        return out;
-    }
-    return NULL;
 }
