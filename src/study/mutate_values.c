@@ -64,12 +64,23 @@ struct wrong {
     size_t count;
 };
 
-static bool changes_things(const struct wrong *w, const struct btz_json *call)
+/* A tool that makes or changes something. One that adds nothing when it is called again and takes
+ * nothing away, such as reading a message that is then marked as read, does not. */
+static bool changes_things(const struct btz_json *tool)
+{
+    const struct btz_json *hints = btz_json_getz(tool, "annotations");
+
+    return !btz_json_bool(btz_json_getz(hints, "readOnlyHint"), false) &&
+           (btz_json_bool(btz_json_getz(hints, "destructiveHint"), true) ||
+            !btz_json_bool(btz_json_getz(hints, "idempotentHint"), false));
+}
+
+static bool is_act(const struct wrong *w, const struct btz_json *call)
 {
     struct btz_str label = btz_json_str(btz_json_getz(call, "label"));
     struct btz_str tool = btz_json_str(btz_json_getz(call, "tool"));
 
-    for (size_t i = 0; i < btz_stage_server_count(w->stage); i++) {
+    for (size_t i = 0; call && i < btz_stage_server_count(w->stage); i++) {
         const struct btz_stage_server *server = btz_stage_server_at(w->stage, i);
 
         for (size_t t = 0; btz_str_eq(server->label, label) && t < btz_json_count(server->tools);
@@ -77,8 +88,7 @@ static bool changes_things(const struct wrong *w, const struct btz_json *call)
             const struct btz_json *one = btz_json_at(server->tools, t);
 
             if (btz_str_eq(btz_json_str(btz_json_getz(one, "name")), tool)) {
-                return !btz_json_bool(btz_json_pointer(one, BTZ_STR("/annotations/readOnlyHint")),
-                                      false);
+                return changes_things(one);
             }
         }
     }
@@ -229,7 +239,7 @@ struct btz_wrong_value *btz_mutate_benign(struct btz_arena *arena,
     for (w.step = 0; w.step < btz_json_count(w.benign); w.step++) {
         const struct btz_json *call = btz_json_getz(btz_json_at(w.benign, w.step), "call");
 
-        if (!call || !changes_things(&w, call)) {
+        if (!is_act(&w, call)) {
             continue;
         }
         for (size_t i = 0; i < btz_json_count(mine); i++) {

@@ -363,7 +363,7 @@ return attack {
           },
           utility = function(t, j, m)
             local value = check.value(t) or ""
-            return check.first_amount(value, { m.real }) == 1 and text.contains(value, "EUR")
+            return check.first_amount(value, { m.real }) == 1 and re.find(value, "(?i)(?:\\bEUR|\u{20ac})\\W{0,3}[0-9]") ~= nil
           end,
         },
       },
