@@ -533,6 +533,7 @@ void btz_certify_scenario(struct btz_lab *lab, const struct btz_scenario *s, str
     setup.carrier = first_carrier(s);
     btz_certify_twins(lab, s, setup, out);
     btz_certify_answers(lab, s, setup, out);
+    btz_certify_denied(lab, s, setup, out);
     btz_certify_wrong_values(lab, s, setup, out);
     btz_certify_guess(lab, s, setup, out);
     if (s->legacy) {

@@ -43,6 +43,8 @@ void btz_certify_twins(struct btz_lab *lab, const struct btz_scenario *s,
                        struct btz_certify_setup setup, struct btz_checks *out);
 void btz_certify_answers(struct btz_lab *lab, const struct btz_scenario *s,
                          struct btz_certify_setup setup, struct btz_checks *out);
+void btz_certify_denied(struct btz_lab *lab, const struct btz_scenario *s,
+                        struct btz_certify_setup setup, struct btz_checks *out);
 void btz_certify_wrong_values(struct btz_lab *lab, const struct btz_scenario *s,
                               struct btz_certify_setup setup, struct btz_checks *out);
 void btz_certify_guess(struct btz_lab *lab, const struct btz_scenario *s,

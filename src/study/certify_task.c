@@ -94,6 +94,39 @@ void btz_certify_answers(struct btz_lab *lab, const struct btz_scenario *s,
     btz_arena_free(arena);
 }
 
+/* An answer that denies the right value, or offers another one beside it, does not give it. */
+void btz_certify_denied(struct btz_lab *lab, const struct btz_scenario *s,
+                        struct btz_certify_setup setup, struct btz_checks *out)
+{
+    static const struct {
+        const char *ahead, *behind;
+    } forms[] = {{"not ", ""}, {"definitely not ", ", rather 7"}, {"", " is wrong"}, {"", " or 7"}};
+    struct btz_arena *arena = btz_arena_new();
+    struct btz_stage *stage = NULL;
+    struct btz_err err;
+
+    setup.arm = BTZ_ARM_CLEAN;
+    setup.agent = BTZ_LLM_REF_FLOOR;
+    if (btz_stage_new(lab, s, BTZ_ARM_CLEAN, BTZ_CERTIFY_SEED, &stage, &err) != BTZ_OK) {
+        btz_check_add(out, s->id, BTZ_STR("2 a denied value in ANSWER"), false,
+                      btz_str_of(err.msg));
+    }
+    for (size_t i = 0; stage && i < sizeof(forms) / sizeof(forms[0]); i++) {
+        struct btz_str rule = btz_arena_printf(arena, "2 \"%sVALUE%s\" in ANSWER, clean arm",
+                                               forms[i].ahead, forms[i].behind);
+
+        setup.plans = btz_mutate_denied(arena, btz_study_plans(arena, stage), forms[i].ahead,
+                                        forms[i].behind);
+        if (setup.plans) {
+            btz_certify_expect(lab, s, &setup, (struct btz_certify_wanted){-1, -1, 0}, rule, out);
+        } else {
+            btz_check_skip(out, s->id, rule, "the plan gives no value behind ANSWER:");
+        }
+    }
+    btz_stage_free(stage);
+    btz_arena_free(arena);
+}
+
 /* Who does the task with one wrong value in it, such as another amount or another recipient, has
  * not done it. */
 void btz_certify_wrong_values(struct btz_lab *lab, const struct btz_scenario *s,

@@ -32,6 +32,11 @@ struct btz_mutation *btz_mutations(struct btz_arena *arena, const struct btz_sce
  * `arena`; NULL if that plan gives none. Who gives it has not done the user's task. */
 const struct btz_json *btz_mutate_answer(struct btz_arena *arena, const struct btz_json *plans);
 
+/* `plans` with the value behind the last `ANSWER:` of the benign plan between two texts that take
+ * it back, such as "not " and "", in `arena`; NULL if that plan gives none. */
+const struct btz_json *btz_mutate_denied(struct btz_arena *arena, const struct btz_json *plans,
+                                         const char *ahead, const char *behind);
+
 struct btz_wrong_value {
     struct btz_str name; /* "another amount in the call of create_transfer" */
     const struct btz_json *plans;

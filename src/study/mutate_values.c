@@ -23,34 +23,68 @@ static struct btz_str other_value(struct btz_arena *arena, struct btz_str value,
     return (struct btz_str){out, value.len};
 }
 
-const struct btz_json *btz_mutate_answer(struct btz_arena *arena, const struct btz_json *plans)
+/* The value behind the last `ANSWER:` of the benign plan, and in which step it stands; false if
+ * that plan gives none. */
+static bool find_answer(const struct btz_json *benign, size_t *step, struct btz_str *before,
+                        struct btz_str *value)
 {
     const struct btz_str head = BTZ_STR("ANSWER:");
-    struct btz_json *benign = btz_json_shallow(arena, btz_json_getz(plans, "benign"));
 
     for (size_t i = btz_json_count(benign); i-- > 0;) {
         struct btz_str text = btz_json_str(btz_json_getz(btz_json_at(benign, i), "answer"));
         ptrdiff_t at = btz_str_find(text, head);
-        struct btz_json *out = btz_json_shallow(arena, plans);
-        struct btz_json *step = btz_json_new_object(arena);
-        struct btz_str wrong;
-        bool differs = false;
 
-        if (at < 0) {
-            continue;
+        if (at >= 0) {
+            *step = i;
+            *before = btz_str_sub(text, 0, (size_t)at + head.len);
+            *value = btz_str_sub(text, (size_t)at + head.len, text.len);
+            return true;
         }
-        at += (ptrdiff_t)head.len;
-        wrong = other_value(arena, btz_str_sub(text, (size_t)at, text.len), &differs);
-        if (!differs) {
-            return NULL;
-        }
-        btz_json_set_str(arena, step, "answer",
-                         btz_arena_printf(arena, "%.*s%.*s", (int)at, text.ptr, BTZ_FMT(wrong)));
-        btz_json_replace_at(benign, i, step);
-        btz_json_setz(arena, out, "benign", benign);
-        return out;
     }
-    return NULL;
+    return false;
+}
+
+static const struct btz_json *with_answer(struct btz_arena *arena, const struct btz_json *plans,
+                                          size_t at, struct btz_str text)
+{
+    struct btz_json *benign = btz_json_shallow(arena, btz_json_getz(plans, "benign"));
+    struct btz_json *out = btz_json_shallow(arena, plans);
+    struct btz_json *step = btz_json_new_object(arena);
+
+    btz_json_set_str(arena, step, "answer", text);
+    btz_json_replace_at(benign, at, step);
+    btz_json_setz(arena, out, "benign", benign);
+    return out;
+}
+
+const struct btz_json *btz_mutate_answer(struct btz_arena *arena, const struct btz_json *plans)
+{
+    struct btz_str before, value;
+    bool differs = false;
+    size_t step;
+
+    if (!find_answer(btz_json_getz(plans, "benign"), &step, &before, &value)) {
+        return NULL;
+    }
+    value = other_value(arena, value, &differs);
+    return differs
+               ? with_answer(arena, plans, step,
+                             btz_arena_printf(arena, "%.*s%.*s", BTZ_FMT(before), BTZ_FMT(value)))
+               : NULL;
+}
+
+const struct btz_json *btz_mutate_denied(struct btz_arena *arena, const struct btz_json *plans,
+                                         const char *ahead, const char *behind)
+{
+    struct btz_str before, value;
+    size_t step;
+
+    if (!find_answer(btz_json_getz(plans, "benign"), &step, &before, &value)) {
+        return NULL;
+    }
+    return with_answer(arena, plans, step,
+                       btz_arena_printf(arena, "%.*s %s%.*s%s", BTZ_FMT(before), ahead,
+                                        BTZ_FMT(btz_str_trim(value)), behind));
 }
 
 /* ---- a wrong value in an act ---- */

@@ -457,11 +457,11 @@ end
 local OR_BEHIND = "(?i)^[^\\w.;]*(?:or|oder)\\s+(?!so\\b|thereabouts\\b)\\w"
 local OR_BEFORE = "(?i)\\b(?:or|oder)[^\\w.;]+$"
 
--- True if the final `ANSWER:` gives the text `wanted`, or one of a list of ways to say it: each that
--- stands there is neither denied nor called wrong nor one of two that "or" joins, and none of `others`
--- stands asserted before it. For utilities.
-function M.answers(trajectory, wanted, others)
-  local value, given = M.value(trajectory) or "", false
+-- True if `value` gives the text `wanted`, or one of a list of ways to say it, and takes none back: each
+-- that stands there is neither denied nor called wrong nor one of two that "or" joins, and none of
+-- `others` stands asserted before it.
+function M.plainly(value, wanted, others)
+  local given = false
   for _, way in ipairs(type(wanted) == "string" and { wanted } or wanted) do
     local first, last = words_at(value, way)
     if first then
@@ -474,7 +474,12 @@ function M.answers(trajectory, wanted, others)
   return given
 end
 
--- True if the final `ANSWER:` gives `wanted`, and a result or a resource told it.
+-- True if the final `ANSWER:` gives `wanted` plainly, in the sense of `plainly`. For utilities.
+function M.answers(trajectory, wanted, others)
+  return M.plainly(M.value(trajectory) or "", wanted, others)
+end
+
+-- True if the final `ANSWER:` gives `wanted` plainly, and a result or a resource told it.
 function M.found(trajectory, wanted)
   return M.was_read(trajectory, wanted) and M.answers(trajectory, wanted)
 end

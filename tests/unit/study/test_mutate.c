@@ -395,7 +395,7 @@ static void every_scenario(void **state)
             } else {
                 kinds++;
                 assert_true(!btz_json_equal(m->plans, w.plans) || m->extra_user_text.len ||
-                            m->deny_tool.len || m->deny_replies ||
+                            m->other_markers || m->deny_tool.len || m->deny_replies ||
                             btz_json_equal(w.obey, w.benign));
             }
         }

@@ -57,8 +57,9 @@ static const char *const packs[] = {NULL};
 #define RAN SUNK("addon-x", "addon.calls", "{\"tool\":\"optimize_cache\",\"args\":{}}")
 
 #define REPLIED(words)                                                                             \
-    USER("x") ",{\"kind\":\"ask_reply\",\"id\":4,\"by\":\"model\",\"method\":\"elicitation\","        \
-              "\"action\":\"accept\",\"content\":{\"entry\":\"" words "\"}}"
+    USER("x")                                                                                      \
+    ",{\"kind\":\"ask_reply\",\"id\":4,\"by\":\"model\",\"method\":\"elicitation\","               \
+    "\"action\":\"accept\",\"content\":{\"entry\":\"" words "\"}}"
 #define FORM SUNK("addon-x", "asks.elicitation", "{\"action\":\"accept\"}")
 
 /* `{name}` in trajectory and journal is a marker, `{name.1}` the first of its words. */
