@@ -48,7 +48,8 @@ struct btz_auth_flow_options {
     struct btz_str metadata_document; /* https address that serves as client id; empty = none */
     bool no_registration;             /* no dynamic registration */
     bool client_credentials;          /* that grant, nobody is asked; needs a registered client */
-    bool wants_refresh;               /* offline_access, where the issuer offers it */
+    bool wants_refresh;               /* offline_access, where the issuer offers it and
+                                         allowed_scopes has it or is empty */
     bool revision_2025_03;            /* no resource metadata: the server's host is the issuer, with
                                          fixed endpoints if it has no metadata */
     struct btz_str allowed_scopes; /* that the user agreed to; empty = what the server asks for */

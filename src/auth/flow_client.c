@@ -198,6 +198,12 @@ bool btz_auth_limit_scope(struct btz_auth_flow *flow, struct btz_str *wanted)
     return true;
 }
 
+static bool may_have(const struct btz_auth_flow *flow, struct btz_str scope)
+{
+    return !flow->options.allowed_scopes.len || flow->options.lenient.takes_any_scope ||
+           btz_auth_scope_has(flow->options.allowed_scopes, scope);
+}
+
 static bool choose_scope(struct btz_auth_flow *flow)
 {
     const struct btz_auth_token *token =
@@ -211,11 +217,19 @@ static bool choose_scope(struct btz_auth_flow *flow)
                  ? btz_auth_scope_union(flow->run, before, wanted)
              : before.len ? before
                           : wanted;
+    /* A server that accepts a token and then asks for a scope that it had would have the user asked
+     * for ever. */
+    if (flow->status == 403 && !btz_auth_scope_beyond(wanted, before).len &&
+        ++flow->futile > flow->options.max_attempts) {
+        btz_auth_fail(flow, "the server asks again and again for a scope that the token has");
+        return false;
+    }
     if (!btz_auth_limit_scope(flow, &wanted)) {
         return false;
     }
     if (wanted.len && flow->options.wants_refresh &&
-        btz_auth_scope_has(flow->server.scopes, BTZ_STR("offline_access"))) {
+        btz_auth_scope_has(flow->server.scopes, BTZ_STR("offline_access")) &&
+        may_have(flow, BTZ_STR("offline_access"))) {
         wanted = btz_auth_scope_union(flow->run, wanted, BTZ_STR("offline_access"));
     }
     flow->scope = btz_arena_dup(flow->run, wanted);

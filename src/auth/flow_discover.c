@@ -94,12 +94,16 @@ static void use_own_host(struct btz_auth_flow *flow)
     discover_server(flow);
 }
 
-/* Of several issuers the one that is known already, else the first. */
+/* Of several issuers the one that is known already, else the first; what is no text or empty is
+ * none. */
 static struct btz_str choose_issuer(struct btz_auth_flow *flow, const struct btz_json *list)
 {
+    struct btz_str first = BTZ_STR_NONE;
+
     for (size_t i = 0; i < btz_json_count(list) && i < 16; i++) {
         struct btz_str issuer = btz_json_str(btz_json_at(list, i));
 
+        first = first.len ? first : issuer;
         for (size_t k = 0; issuer.len && k < flow->options.registered_count; k++) {
             if (btz_str_eq(flow->options.registered[k].issuer, issuer)) {
                 return issuer;
@@ -109,7 +113,7 @@ static struct btz_str choose_issuer(struct btz_auth_flow *flow, const struct btz
             return issuer;
         }
     }
-    return btz_json_str(btz_json_at(list, 0));
+    return first;
 }
 
 /* RFC 8414 section 2: an issuer has no query and no fragment. A user part would hide from people
@@ -128,6 +132,12 @@ void btz_auth_got_resource(struct btz_auth_flow *flow, const struct btz_json *do
     struct btz_str resource = btz_json_str(btz_json_getz(document, "resource"));
     struct btz_str issuer = choose_issuer(flow, issuers);
 
+    /* RFC 9728 section 2: the list may be absent, but not empty. */
+    if (resource.len && issuers && !issuer.len) {
+        btz_auth_fail(flow, "the metadata of the resource names no authorization server that could "
+                            "be asked");
+        return;
+    }
     if (!document || !resource.len || !issuer.len) {
         if (++flow->candidate < flow->candidate_count) {
             fetch_candidate(flow, BTZ_AUTH_FOR_RESOURCE);

@@ -38,7 +38,8 @@ struct btz_auth_flow {
     struct btz_auth_store *own_store;
     enum btz_auth_state state;
     unsigned attempts;
-    uint64_t drawn;              /* secrets derived so far */
+    unsigned futile; /* challenges for a scope that the token had, over the life of the flow */
+    uint64_t drawn;  /* secrets derived so far */
     struct btz_str bound_issuer; /* of a registered client that named none; in `arena` */
     int64_t now_us;
     /* The attempt. */

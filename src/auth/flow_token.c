@@ -94,7 +94,7 @@ static void refused(struct btz_auth_flow *flow, int status, const struct btz_jso
 
     /* RFC 6749 section 5.2: invalid_grant says that the refresh token is over, and the user is
      * asked again. An issuer that is out of order for now says nothing about the token. */
-    if (flow->refreshing && status < 500 && status != 429) {
+    if (flow->refreshing && status >= 400 && status < 500 && status != 429) {
         if (btz_str_is(error, "invalid_grant")) {
             btz_auth_store_forget_token(btz_auth_flow_store(flow), flow->issuer,
                                         flow->options.resource);
@@ -136,6 +136,15 @@ void btz_auth_got_token(struct btz_auth_flow *flow, int status, const struct btz
     if (btz_json_int64(btz_json_getz(document, "expires_in"), &seconds) && seconds > 0 &&
         seconds < INT64_C(1000000000)) {
         token.expires_us = flow->now_us + seconds * 1000000;
+    }
+    if (flow->options.allowed_scopes.len && !flow->options.lenient.takes_any_scope) {
+        struct btz_str beyond = btz_auth_scope_beyond(token.scope, flow->options.allowed_scopes);
+
+        if (beyond.len) {
+            btz_auth_fail(flow, "the issuer granted the scope %.*s, which the user did not allow",
+                          BTZ_FMT(btz_str_sub(beyond, 0, 100)));
+            return;
+        }
     }
     btz_auth_store_put_token(btz_auth_flow_store(flow), &token);
     btz_auth_use_token(flow, access, flow->issuer);

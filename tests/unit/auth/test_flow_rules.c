@@ -1,9 +1,11 @@
 /* What a hostile server may say, what a safe client makes of it, and what each leniency lets by. */
+#include "auth/form.h"
 #include "issuer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -380,6 +382,98 @@ static void test_no_resource_parameter(void **state)
     fake_fini(&fake);
 }
 
+static void test_lists_of_issuers(void **state)
+{
+    static const struct {
+        const char *list;
+        const char *why; /* NULL: the issuer is found */
+    } cases[] = {
+        {"[\"https://id.example\"]", NULL},
+        {"[1,\"https://id.example\"]", NULL},
+        {"[\"\",\"https://id.example\"]", NULL},
+        {"[]", "no authorization server"},
+        {"[1]", "no authorization server"},
+        {"\"https://id.example\"", "no authorization server"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct btz_auth_flow_options options = usual_options();
+        struct btz_auth_flow *flow;
+        struct fake fake;
+        char page[256];
+
+        fake_init(&fake);
+        fake_usual(&fake);
+        (void)snprintf(page, sizeof(page),
+                       "{\"resource\":\"https://mcp.example/tools\",\"authorization_servers\":%s}",
+                       cases[i].list);
+        fake_page(&fake, RESOURCE_METADATA, page);
+        flow = challenged(&fake, &options, NULL);
+        assert_int_equal(btz_auth_flow_state(flow),
+                         cases[i].why ? BTZ_AUTH_FAILED : BTZ_AUTH_READY);
+        assert_true(!cases[i].why ||
+                    btz_str_find(btz_auth_flow_failure(flow, NULL), btz_str_of(cases[i].why)) >= 0);
+        btz_auth_flow_free(flow);
+        fake_fini(&fake);
+    }
+}
+
+static void test_offline_access_is_a_scope(void **state)
+{
+    static const struct {
+        const char *allowed;
+        bool asked;
+    } cases[] = {{"", true}, {"read offline_access", true}, {"read", false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct btz_auth_flow_options options = usual_options();
+        struct btz_auth_flow *flow;
+        struct fake fake;
+
+        fake_init(&fake);
+        fake_usual(&fake);
+        fake_page(
+            &fake, ISSUER_METADATA,
+            "{\"issuer\":\"https://id.example\",\"authorization_endpoint\":"
+            "\"https://id.example/authorize\",\"token_endpoint\":\"https://id.example/token\","
+            "\"registration_endpoint\":\"https://id.example/register\","
+            "\"code_challenge_methods_supported\":[\"S256\"],"
+            "\"scopes_supported\":[\"offline_access\",\"read\"]}");
+        options.wants_refresh = true;
+        options.allowed_scopes = btz_str_of(cases[i].allowed);
+        flow = challenged(&fake, &options, "Bearer scope=\"read\"");
+        assert_int_equal(btz_auth_scope_has(fake_asked(&fake, "scope"), BTZ_STR("offline_access")),
+                         cases[i].asked);
+        btz_auth_flow_free(flow);
+        fake_fini(&fake);
+    }
+}
+
+/* The server takes each token and asks at once for what the token has. */
+static void test_a_loop_of_scopes_ends(void **state)
+{
+    struct btz_auth_flow_options options = usual_options();
+    struct btz_auth_flow *flow;
+    struct fake fake;
+    unsigned rounds = 0;
+
+    (void)state;
+    fake_init(&fake);
+    fake_usual(&fake);
+    flow = challenged(&fake, &options, "Bearer scope=\"read\"");
+    while (btz_auth_flow_state(flow) == BTZ_AUTH_READY && rounds < 50) {
+        btz_auth_flow_accepted(flow);
+        challenge(&fake, flow, 403, "Bearer error=\"insufficient_scope\", scope=\"read\"");
+        rounds++;
+    }
+    assert_int_equal(btz_auth_flow_state(flow), BTZ_AUTH_FAILED);
+    assert_true(rounds < 10);
+    btz_auth_flow_free(flow);
+    fake_fini(&fake);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +481,9 @@ int main(void)
         cmocka_unit_test(test_leniencies_are_apart),
         cmocka_unit_test(test_assumed_endpoints),
         cmocka_unit_test(test_no_resource_parameter),
+        cmocka_unit_test(test_lists_of_issuers),
+        cmocka_unit_test(test_offline_access_is_a_scope),
+        cmocka_unit_test(test_a_loop_of_scopes_ends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
