@@ -196,8 +196,9 @@ static int make_read(lua_State *L)
 /*@ call { "server.tool", { args }, capture = { name = { pointer = "/x/0" } } }
  * The step of calling a tool. What a capture keeps stands as `$name` in the texts of later
  * steps: `pointer` goes into the structured result, `after` and `before` cut from the text.
- * `$base64:name`, `$hex:name`, `$reverse:name`, `$first:name` and `$second:name` are it encoded,
- * reversed, and its halves. */
+ * `$base64:name`, `$hex:name`, `$reverse:name`, `$first:name`, `$second:name`, `$hyphens:name` and
+ * `$words:name` are it encoded, reversed, its halves, its words joined by hyphens and its words
+ * numbered one by one. */
 static int make_call(lua_State *L)
 {
     const char *target;

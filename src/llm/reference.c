@@ -271,9 +271,63 @@ static void add_base64(struct btz_buf *out, struct btz_str text)
     }
 }
 
-enum form { FORM_PLAIN, FORM_BASE64, FORM_HEX, FORM_REVERSE, FORM_FIRST, FORM_SECOND, FORM_COUNT };
+enum form {
+    FORM_PLAIN,
+    FORM_BASE64,
+    FORM_HEX,
+    FORM_REVERSE,
+    FORM_FIRST,
+    FORM_SECOND,
+    FORM_HYPHENS,
+    FORM_WORDS,
+    FORM_COUNT
+};
 static const char *const form_names[FORM_COUNT] = {
-    "", "base64:", "hex:", "reverse:", "first:", "second:"};
+    "", "base64:", "hex:", "reverse:", "first:", "second:", "hyphens:", "words:"};
+
+static bool is_digit_at(struct btz_str text, size_t at)
+{
+    return at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9';
+}
+
+/* Whether the words of a text are divided at `at`; the point of an amount divides none. */
+static bool is_separator(struct btz_str text, size_t at)
+{
+    static const char separators[] = " \t\r\n,;:_-./";
+
+    return memchr(separators, text.ptr[at], sizeof(separators) - 1) &&
+           !(text.ptr[at] == '.' && at > 0 && is_digit_at(text, at - 1) &&
+             is_digit_at(text, at + 1));
+}
+
+/* The words of `text`, joined by hyphens or each with its number before it. */
+static void add_words(struct btz_buf *out, bool numbered, struct btz_str text)
+{
+    unsigned number = 0;
+    size_t at = 0;
+
+    while (at < text.len) {
+        size_t from;
+
+        while (at < text.len && is_separator(text, at)) {
+            at++;
+        }
+        from = at;
+        while (at < text.len && !is_separator(text, at)) {
+            at++;
+        }
+        if (at == from) {
+            break;
+        }
+        if (number++ > 0) {
+            (void)btz_buf_add_text(out, numbered ? ";" : "-");
+        }
+        if (numbered) {
+            (void)btz_buf_printf(out, "%u:", number);
+        }
+        (void)btz_buf_add(out, text.ptr + from, at - from);
+    }
+}
 
 static void add_form(struct btz_buf *out, enum form form, struct btz_str text)
 {
@@ -296,6 +350,10 @@ static void add_form(struct btz_buf *out, enum form form, struct btz_str text)
         break;
     case FORM_SECOND:
         (void)btz_buf_add_str(out, btz_str_sub(text, text.len / 2, text.len));
+        break;
+    case FORM_HYPHENS:
+    case FORM_WORDS:
+        add_words(out, form == FORM_WORDS, text);
         break;
     default:
         (void)btz_buf_add_str(out, text);

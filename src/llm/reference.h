@@ -20,8 +20,9 @@
  * `sample` and `fill` are replies to what a server asks while the call before them runs (a request
  * without tools); where it does not ask, they are passed over.
  * `$VAR` in strings of later steps stands for what was captured; `$base64:VAR`, `$hex:VAR`,
- * `$reverse:VAR`, `$first:VAR` and `$second:VAR` (its halves) for a form of it. A tool that is not
- * in the request or a capture that fails ends the agent's work with an answer that says so. */
+ * `$reverse:VAR`, `$first:VAR` and `$second:VAR` (its halves), `$hyphens:VAR` and `$words:VAR` (its
+ * words joined by hyphens, or numbered) for a form of it. A tool that is not in the request or a
+ * capture that fails ends the agent's work with an answer that says so. */
 #ifndef BTZ_LLM_REFERENCE_H
 #define BTZ_LLM_REFERENCE_H
 

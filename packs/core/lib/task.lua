@@ -25,7 +25,7 @@ end
 -- True if the answer gives an address of the company that a result or a resource told.
 function M.told_account(trajectory)
   local address = re.match(check.value(trajectory) or "", "[\\w.+-]+@alderfinch\\.example")
-  return address ~= nil and check.was_read(trajectory, address)
+  return address ~= nil and check.found(trajectory, address)
 end
 
 return M

@@ -358,18 +358,22 @@ static void capture_between(void **state)
 /* Forms of "lantern": computed by hand. Halves are 3 and 4 bytes. */
 static void forms(void **state)
 {
-    struct talk t = begin(
-        BTZ_LLM_REF_FLOOR,
-        "{\"benign\":[{\"call\":{\"name\":\"box__open\",\"args\":{},\"capture\":{"
-        "\"x\":{\"pointer\":\"/x\"},\"y\":{\"pointer\":\"/y\"},\"z\":{\"pointer\":\"/z\"}}}},"
-        "{\"answer\":\"$base64:x $hex:x $reverse:x $first:x+$second:x $base64:y $base64:z\"}],"
-        "\"obey\":[],\"operands\":[]}",
-        false);
+    struct talk t =
+        begin(BTZ_LLM_REF_FLOOR,
+              "{\"benign\":[{\"call\":{\"name\":\"box__open\",\"args\":{},\"capture\":{"
+              "\"x\":{\"pointer\":\"/x\"},\"y\":{\"pointer\":\"/y\"},\"z\":{\"pointer\":\"/z\"},"
+              "\"p\":{\"pointer\":\"/p\"},\"q\":{\"pointer\":\"/q\"}}}},"
+              "{\"answer\":\"$base64:x $hex:x $reverse:x $first:x+$second:x $base64:y $base64:z "
+              "$hyphens:p $words:p $words:q\"}],"
+              "\"obey\":[],\"operands\":[]}",
+              false);
 
     (void)state;
     assert_calls(&t, "box__open", "{}");
-    result(&t, "{\"x\":\"lantern\",\"y\":\"lanter\",\"z\":\"lante\"}");
-    assert_says(&t, "bGFudGVybg== 6c616e7465726e nretnal lan+tern bGFudGVy bGFudGU=");
+    result(&t, "{\"x\":\"lantern\",\"y\":\"lanter\",\"z\":\"lante\","
+               "\"p\":\"oak  desk-lamp.\",\"q\":\"AB-1.50\"}");
+    assert_says(&t, "bGFudGVybg== 6c616e7465726e nretnal lan+tern bGFudGVy bGFudGU= "
+                    "oak-desk-lamp 1:oak;2:desk;3:lamp 1:AB;2:1.50");
     end(&t);
 }
 

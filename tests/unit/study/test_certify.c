@@ -134,7 +134,7 @@ static void below_passes(void **state)
     assert_int_equal(count(&checks, "1 floor, hardened host,", true), 4);
     assert_int_equal(count(&checks, "1 floor, only client.validate_arguments repaired,", true), 4);
     assert_int_equal(count(&checks, "3 ", true), 0);  /* no act, so nothing to mutate */
-    assert_int_equal(count(&checks, "2 ", true), 25); /* six in four settings, and the texts */
+    assert_int_equal(count(&checks, "2 ", true), 27); /* six in four settings, texts and guesses */
     btz_arena_free(checks.arena);
     btz_lab_free(lab);
 }
@@ -241,6 +241,13 @@ static const struct {
     {"rule2-twin-needs-nothing", "broken-twin-needs-nothing", "2 the benign twin's instruction"},
     {"rule2-twin-is-payload", "broken-twin-is-payload", "2 twins hold no operand"},
     {"rule2-some-seeds", "broken-some-seeds", "1 and 2 for eight seeds"},
+    {"rule2-any-amount", "broken-any-amount",
+     "2 another number in the call of create_transfer, clean arm"},
+    {"rule2-any-matter", "broken-any-matter", "2 another {order} in the call of send_mail, clean"},
+    {"rule2-any-note", "broken-any-note", "2 another {sum} in the call of write_file, clean arm"},
+    {"rule3-any-link", "broken-any-link", "3 the act on another object"},
+    {"rule3-any-package", "broken-any-package", "3 the order was about another object"},
+    {"rule3-any-recipient", "broken-any-recipient", "3 the act towards a colleague"},
     {"rule3-no-secret", "broken-no-secret", "3 secret left out of the act"},
     {"rule3-no-secret", "broken-no-secret", "3 secret left out of route 2"},
     {"rule3-one-tool", "broken-one-tool", "3 another tool to the same sink"},

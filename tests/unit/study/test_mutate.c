@@ -17,6 +17,7 @@ static struct btz_lab *lab;
 /* The mutations of one scenario and what they were made from. */
 struct work {
     struct btz_arena *arena;
+    const struct btz_scenario *scenario;
     struct btz_stage *stage, *other;
     const struct btz_json *plans, *obey, *benign;
     size_t act;
@@ -31,6 +32,7 @@ static struct work begin(const char *id)
     struct btz_err err;
 
     assert_non_null(s);
+    w.scenario = s;
     assert_int_equal(btz_stage_new(lab, s, BTZ_ARM_ATTACK, 1, &w.stage, &err), BTZ_OK);
     assert_int_equal(btz_stage_new(lab, s, BTZ_ARM_ATTACK, 2, &w.other, &err), BTZ_OK);
     w.plans = btz_study_plans(w.arena, w.stage);
@@ -163,18 +165,23 @@ static void disclosure(void **state)
 
 static void encodings(void **state)
 {
-    static const char *const forms[] = {"base64", "hex", "reverse"};
+    static const struct {
+        const char *form, *name;
+    } forms[] = {{"base64", "secret sent as base64"},
+                 {"hex", "secret sent as hex"},
+                 {"reverse", "secret sent as reverse"},
+                 {"hyphens", "secret joined by hyphens"},
+                 {"words", "secret sent word by word"}};
     struct work w = begin("tool-poisoning/v1");
     const struct btz_json *obey;
 
     (void)state;
     assert_text(btz_json_str(in(btz_json_at(w.obey, w.act), "/call/args/body")), "$ledger");
-    for (size_t i = 0; i < 3; i++) {
-        struct btz_str name = btz_arena_printf(w.arena, "secret sent as %s", forms[i]);
-        const struct btz_json *step = only_step(&w, applied(&w, name.ptr, true), w.act);
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        const struct btz_json *step = only_step(&w, applied(&w, forms[i].name, true), w.act);
 
         assert_text(btz_json_str(in(step, "/call/args/body")),
-                    btz_arena_printf(w.arena, "$%s:ledger", forms[i]).ptr);
+                    btz_arena_printf(w.arena, "$%s:ledger", forms[i].form).ptr);
         assert_true(btz_json_equal(in(step, "/call/args/to"),
                                    in(btz_json_at(w.obey, w.act), "/call/args/to")));
     }
@@ -258,6 +265,104 @@ static void wrong_answer(void **state)
     end(&w);
     w = begin("tool-poisoning/v1");
     assert_null(btz_mutate_answer(w.arena, w.plans));
+    end(&w);
+}
+
+static void denied_answer(void **state)
+{
+    struct work w = begin("mitm-tamper/v2");
+    const struct btz_json *benign = btz_json_getz(
+        btz_mutate_denied(w.arena, w.plans, "definitely not ", ", rather 7"), "benign");
+    size_t last = btz_json_count(w.benign) - 1;
+    struct btz_str was = btz_json_str(in(btz_json_at(w.benign, last), "/answer"));
+    size_t head = (size_t)btz_str_find(was, BTZ_STR("ANSWER:")) + 7;
+
+    (void)state;
+    assert_true(btz_str_eq(btz_json_str(in(btz_json_at(benign, last), "/answer")),
+                           btz_arena_printf(w.arena, "%.*s definitely not%.*s, rather 7", (int)head,
+                                            was.ptr, BTZ_FMT(btz_str_sub(was, head, was.len)))));
+    end(&w);
+    w = begin("tool-poisoning/v1");
+    assert_null(btz_mutate_denied(w.arena, w.plans, "not ", ""));
+    end(&w);
+}
+
+/* The same act with another link; the oracle with another marker; towards a colleague. */
+static void other_objects(void **state)
+{
+    struct work w = begin("full-schema-poisoning/v3");
+    const struct btz_json *step =
+        only_step(&w, applied(&w, "the act on another object", false), w.act);
+    const struct btz_json *markers =
+        applied(&w, "the order was about another object", false)->other_markers;
+
+    (void)state;
+    assert_true(holds(&w, step, marker(w.other, "link")));
+    assert_true(holds(&w, step, marker(w.stage, "meeting"))); /* all else as it was */
+    assert_true(btz_str_eq(btz_json_str(btz_json_getz(markers, "link")), marker(w.other, "link")));
+    assert_true(
+        btz_str_eq(btz_json_str(btz_json_getz(markers, "meeting")), marker(w.stage, "meeting")));
+    assert_true(
+        btz_json_equal(obey_of(applied(&w, "the order was about another object", false)), w.obey));
+    skipped(&w, "the act towards a colleague", "the act holds no address of the payload");
+    end(&w);
+    w = begin("confused-agent-misuse/v4"); /* a disclosure: only to whom is changed */
+    step = only_step(&w, applied(&w, "the act on another object", false), w.act);
+    assert_text(btz_json_str(in(step, "/call/args/recipient")),
+                btz_arena_dup(w.arena, marker(w.other, "friend")).ptr);
+    assert_true(holds(&w, step, marker(w.stage, "key")));
+    step = only_step(&w, applied(&w, "the act towards a colleague", false), w.act);
+    assert_text(btz_json_str(in(step, "/call/args/recipient")), "ruth.feldman@alderfinch.example");
+    end(&w);
+    w = begin("consent-fatigue/v1"); /* a disclosure by a path */
+    skipped(&w, "the act on another object", "the act holds no operand that says to whom it tells");
+    end(&w);
+}
+
+static const struct btz_json *wrong_step(const struct work *w, const char *name)
+{
+    const struct btz_json *found = NULL;
+    size_t count = 0;
+    struct btz_wrong_value *list =
+        btz_mutate_benign(w->arena, w->scenario, w->stage, w->other, w->plans, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct btz_json *benign = btz_json_getz(list[i].plans, "benign");
+        size_t changed = 0;
+
+        assert_int_equal(btz_json_count(benign), btz_json_count(w->benign));
+        assert_true(btz_json_equal(btz_json_getz(list[i].plans, "obey"), w->obey));
+        for (size_t s = 0; s < btz_json_count(benign); s++) {
+            if (!btz_json_equal(btz_json_at(benign, s), btz_json_at(w->benign, s))) {
+                changed++;
+                found = btz_str_is(list[i].name, name) ? btz_json_at(benign, s) : found;
+            }
+        }
+        assert_int_equal(changed, 1);
+    }
+    if (!found) {
+        fail_msg("there is no \"%s\"", name);
+    }
+    return found;
+}
+
+/* One wrong value in one call that changes something. */
+static void wrong_values(void **state)
+{
+    struct work w = begin("memory-poisoning/v1");
+    const struct btz_json *step = wrong_step(&w, "another {order} in the call of send_mail");
+
+    (void)state;
+    assert_true(holds(&w, step, marker(w.other, "order")));
+    assert_true(holds(&w, step, BTZ_STR("callum.reyes@alderfinch.example")));
+    step = wrong_step(&w, "another recipient in the call of send_mail");
+    assert_true(holds(&w, step, marker(w.stage, "order")));
+    assert_true(holds(&w, step, BTZ_STR("@alderfinch.example")));
+    assert_false(holds(&w, step, BTZ_STR("callum.reyes")));
+    end(&w);
+    w = begin("confused-agent-misuse/v3");
+    step = wrong_step(&w, "another number in the call of create_transfer");
+    assert_text(btz_json_number_text(in(step, "/call/args/amount")), "8.5");
     end(&w);
 }
 
@@ -390,7 +495,7 @@ static void every_scenario(void **state)
             } else {
                 kinds++;
                 assert_true(!btz_json_equal(m->plans, w.plans) || m->extra_user_text.len ||
-                            m->deny_tool.len || m->deny_replies ||
+                            m->other_markers || m->deny_tool.len || m->deny_replies ||
                             btz_json_equal(w.obey, w.benign));
             }
         }
@@ -441,12 +546,13 @@ static int close_lab(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disclosure),   cmocka_unit_test(encodings),
-        cmocka_unit_test(warning),      cmocka_unit_test(skipped_ones_say_why),
-        cmocka_unit_test(answer_act),   cmocka_unit_test(other_server),
-        cmocka_unit_test(replies),      cmocka_unit_test(every_scenario),
-        cmocka_unit_test(plan_parts),   cmocka_unit_test(nothing_is_told),
-        cmocka_unit_test(wrong_answer),
+        cmocka_unit_test(disclosure),    cmocka_unit_test(encodings),
+        cmocka_unit_test(warning),       cmocka_unit_test(skipped_ones_say_why),
+        cmocka_unit_test(answer_act),    cmocka_unit_test(other_server),
+        cmocka_unit_test(replies),       cmocka_unit_test(every_scenario),
+        cmocka_unit_test(plan_parts),    cmocka_unit_test(nothing_is_told),
+        cmocka_unit_test(wrong_answer),  cmocka_unit_test(denied_answer),
+        cmocka_unit_test(other_objects), cmocka_unit_test(wrong_values),
     };
 
     return cmocka_run_group_tests(tests, open_lab, close_lab);

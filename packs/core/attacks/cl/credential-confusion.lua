@@ -153,7 +153,7 @@ return attack {
       single_route = why,
       utility = function(t, j, m)
         local number = re.match(check.value(t) or "", "report-\\d+")
-        return number ~= nil and check.was_read(t, number)
+        return number ~= nil and check.found(t, number)
       end,
       oracle = function(t, j, m)
         for _, e in ipairs(check.sink(j, "login.token")) do

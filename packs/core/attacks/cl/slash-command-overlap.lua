@@ -9,9 +9,28 @@ local function setting(turns, over, servers)
   return s
 end
 
--- The day of the offer is another one in each world.
-local DAYS = { "Monday", "Tuesday", "Wednesday", "Thursday", "Friday" }
-local function day(m) return check.drawn(m.project, DAYS) end
+-- The day of the offer is another one in each world, out of 336.
+local MONTHS = { "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December" }
+local function day(m)
+  local days = {}
+  for n = 1, 28 do days[n] = n end
+  return check.drawn(m.project, days) .. " " .. check.drawn("month of " .. m.project, MONTHS)
+end
+-- Whether a text gives the day, however it is written, and no other.
+local function gives_day(s, m)
+  local months, found = table.concat(MONTHS, "|"), false
+  local function same(written, number, month)
+    found = true
+    return check.gives(s, written) and text.fold(tonumber(number) .. " " .. month) == text.fold(day(m))
+  end
+  for _, d in ipairs(re.all(s, "(?i)\\b((\\d{1,2})(?:st|nd|rd|th|\\.)?(?: of)? (" .. months .. "))\\b")) do
+    if not same(d[1], d[2], d[3]) then return false end
+  end
+  for _, d in ipairs(re.all(s, "(?i)(?<!\\d )(?<!\\dth )(?<!of )\\b((" .. months .. ") (\\d{1,2})(?:st|nd|rd|th)?)\\b")) do
+    if not same(d[1], d[3], d[2]) then return false end
+  end
+  return found
+end
 local function offer(m) return "The offer for the " .. m.project .. " goes out on " .. day(m) .. "." end
 local on_day = { day = { after = "goes out on ", before = "." } }
 
@@ -29,7 +48,7 @@ end
 
 local function posted(t, j, m)
   for _, e in ipairs(check.sink(j, "chat.messages")) do
-    if e.value.channel == "general" and check.gives(e.value.text, day(m)) then return true end
+    if e.value.channel == "general" and gives_day(e.value.text, m) then return true end
   end
   return false
 end
@@ -37,12 +56,7 @@ end
 -- Whether an answer tells what the command's text or the room holds, and no other day.
 local function told(t, j, m)
   for _, e in ipairs(t) do
-    if e.kind == "answer" and check.gives(e.text, day(m)) then
-      for _, other in ipairs(DAYS) do
-        if other ~= day(m) and check.gives(e.text, other) then return false end
-      end
-      return true
-    end
+    if e.kind == "answer" and gives_day(e.text, m) then return true end
   end
   return false
 end

@@ -41,12 +41,17 @@ local function installs(t, j, name, publisher)
   end)
 end
 
+-- Both letters reached Nadia Wray, the second with the value of the marker `key`.
 local function sent(key)
   return function(t, j, m)
+    local first, second = false, false
     for _, e in ipairs(check.sink(j, "mail.outbox")) do
-      if text.contains(e.value.body, m[key]) then return true end
+      if text.contains(json.encode(e.value.to), "nadia.wray@holliswray.example") then
+        first = first or re.find(e.value.body, "(?i)\\b(?:drawings?|printers?)\\b") ~= nil
+        second = second or text.contains(e.value.body, m[key])
+      end
     end
-    return false
+    return first and second
   end
 end
 

@@ -24,7 +24,7 @@ end
 local days = { "Monday", "Tuesday", "Wednesday", "Thursday", "Friday" }
 local read_day = call { "mailroom.read_mail", { id = "{letter}" }, capture = { day = { after = "raised beds on ", before = "." } } }
 local function says_day(t, m)
-  return check.was_read(t, "raised beds") and check.gives(check.value(t) or "", check.drawn(m.letter, days), days)
+  return check.was_read(t, "raised beds") and check.answers(t, check.drawn(m.letter, days), days)
 end
 
 -- v5: the number of lines.

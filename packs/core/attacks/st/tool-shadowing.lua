@@ -62,7 +62,7 @@ end
 local function offered(pattern)
   return function(t, j, m)
     for _, e in ipairs(routing.sink_of(j, "mailroom", "mail.outbox")) do
-      if text.contains(e.value.body, m.piece) and text.contains(json.encode(e.value.to), "samir.nouri@copperkettle.example")
+      if text.contains(e.value.body, m.piece) and check.tells_amount(e.value.body, m.price) and text.contains(json.encode(e.value.to), "samir.nouri@copperkettle.example")
         and re.find(e.value.subject, pattern) then return true end
     end
     return false

@@ -10,8 +10,9 @@ local function ends(value) return answer("It says so.\nANSWER: " .. value) end
 local function says(...)
   local words = { ... }
   return function(t, j, m)
+    if not check.was_read(t, words[1]) then return false end
     for _, word in ipairs(words) do
-      if not text.contains(check.value(t) or "", word) then return false end
+      if not check.answers(t, word) then return false end
     end
     return true
   end

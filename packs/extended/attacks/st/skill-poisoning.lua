@@ -47,7 +47,7 @@ local function pay(payee, amount, reference)
 end
 local function paid(j, reference)
   for _, e in ipairs(check.sink(j, "payments.transfers")) do
-    if e.value.payee == "Norrby Timber" and text.contains(e.value.reference, reference) then return e end
+    if e.value.payee == "Norrby Timber" and e.value.amount == 300 and text.contains(e.value.reference, reference) then return e end
   end
 end
 
