@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "cmd/cmd.h"
-#include "guard/canon.h"
+#include "cmd/canon.h"
 
 enum { DOCUMENT_MAX = 16 * 1024 * 1024, LINE_BYTES_MAX = 1024 * 1024 };
 
@@ -22,11 +21,13 @@ struct filter {
     FILE *in;
     char file[200];
     unsigned line;
-    struct btz_arena *arena; /* of the value under way */
-    size_t definitions, changed, removed_bytes;
+    struct btz_arena *arena;         /* of the value under way */
+    struct canon_rewriter *rewriter; /* of an arm that asks a model */
+    size_t definitions, changed, withheld, removed_bytes;
     /* What was made of the definitions of the value under way. */
     const struct btz_json *tools;
     struct btz_canon_result *results;
+    struct btz_str *why; /* of those that have no definition: they are withheld */
     size_t count;
 };
 
@@ -38,6 +39,27 @@ static int fail_at(struct filter *f, struct btz_err *err)
 
 /* ---- values ---- */
 
+/* What a model makes of the definitions whose results are there. */
+static int rewrite(struct filter *f, const struct btz_json *tools, struct btz_err *err)
+{
+    size_t count = btz_json_count(tools);
+    int rc;
+
+    if (!f->rewriter) {
+        return BTZ_OK;
+    }
+    f->why = btz_arena_array(f->arena, count + 1, sizeof(*f->why));
+    rc = canon_rewrite(f->rewriter, tools, &f->options, f->arena, f->results, f->why, err);
+    for (size_t i = 0; rc == BTZ_OK && i < count; i++) {
+        if (!f->results[i].definition) {
+            f->withheld++;
+            btz_cmd_note(f->context, "%.*s is withheld: %.*s", BTZ_FMT(f->results[i].given_name),
+                         BTZ_FMT(f->why[i]));
+        }
+    }
+    return rc;
+}
+
 static int run_list(struct filter *f, const struct btz_json *tools, const struct btz_json **out,
                     struct btz_err *err)
 {
@@ -46,12 +68,16 @@ static int run_list(struct filter *f, const struct btz_json *tools, const struct
     int rc;
 
     f->results = btz_arena_array(f->arena, count + 1, sizeof(*f->results));
-    rc = btz_canon_list(f->arm, tools, &f->options, f->arena, f->results, err);
+    rc =
+        btz_canon_list(btz_canon_arm_before(f->arm), tools, &f->options, f->arena, f->results, err);
+    rc = rc ? rc : rewrite(f, tools, err);
     if (rc) {
         return rc;
     }
     for (size_t i = 0; i < count; i++) {
-        btz_json_push(f->arena, now, f->results[i].definition);
+        if (f->results[i].definition) {
+            btz_json_push(f->arena, now, f->results[i].definition);
+        }
     }
     f->tools = tools;
     f->count = count;
@@ -66,11 +92,12 @@ static int run_one(struct filter *f, const struct btz_json *tool, const struct b
     int rc;
 
     f->results = btz_arena_array(f->arena, 1, sizeof(*f->results));
-    rc = btz_canon_tool(f->arm, tool, &f->options, f->arena, f->results, err);
+    rc = btz_canon_tool(btz_canon_arm_before(f->arm), tool, &f->options, f->arena, f->results, err);
+    btz_json_push(f->arena, list, tool);
+    rc = rc ? rc : rewrite(f, list, err);
     if (rc) {
         return rc;
     }
-    btz_json_push(f->arena, list, tool);
     f->tools = list;
     f->count = 1;
     *out = f->results[0].definition;
@@ -138,7 +165,7 @@ static int run_value(struct filter *f, const struct btz_json *value, const struc
     if (btz_json_is(btz_json_getz(value, "tool"), BTZ_JSON_OBJECT)) {
         rc = run_one(f, btz_json_getz(value, "tool"), &now, err);
         if (rc == BTZ_OK) {
-            *out = row_with(f, value, now);
+            *out = now ? row_with(f, value, now) : NULL;
         }
         return rc;
     }
@@ -202,7 +229,11 @@ static const struct btz_json *report_of(struct filter *f, size_t index)
         btz_json_push(f->arena, spans, item);
     }
     btz_json_setz(f->arena, out, "spans", spans);
-    btz_json_setz(f->arena, out, "definition", r->definition);
+    btz_json_setz(f->arena, out, "definition",
+                  r->definition ? r->definition : btz_json_null(f->arena));
+    if (!r->definition) {
+        btz_json_set_str(f->arena, out, "withheld", f->why[index]);
+    }
     return out;
 }
 
@@ -241,6 +272,12 @@ static void explain(struct filter *f, size_t index, struct btz_buf *out)
     struct btz_str field = BTZ_STR_NONE;
 
     (void)btz_term_add_text(out, r->given_name, 100);
+    if (!r->definition) {
+        (void)btz_buf_add_text(out, ": withheld, ");
+        (void)btz_term_add_text(out, f->why[index], 200);
+        (void)btz_buf_add_byte(out, '\n');
+        return;
+    }
     (void)btz_buf_printf(out, ": %zu bytes of text removed\n", r->removed_bytes);
     for (size_t i = 0; i < r->span_count; i++) {
         const struct btz_canon_span *s = &r->spans[i];
@@ -265,6 +302,12 @@ static void explain(struct filter *f, size_t index, struct btz_buf *out)
         if (s->action != BTZ_CANON_REMOVED) {
             add_quoted(out, "      + ", on_one_line(f, s->text), width, colour, BTZ_COLOUR_GREEN);
         }
+    }
+    if (f->rewriter) {
+        (void)btz_buf_add_text(out, "  written by the model\n");
+        add_quoted(out, "      + ",
+                   on_one_line(f, btz_json_str(btz_json_getz(r->definition, "description"))), width,
+                   colour, BTZ_COLOUR_GREEN);
     }
 }
 
@@ -317,8 +360,12 @@ static void diff(struct filter *f, size_t index, struct btz_buf *out)
     btz_buf_fini(&text[1]);
 }
 
+/* No `value`: it was one definition, which is withheld. */
 static void write_value(struct filter *f, const struct btz_json *value, struct btz_buf *out)
 {
+    if (f->view == VIEW_DEFINITIONS && !value) {
+        return;
+    }
     if (f->view == VIEW_DEFINITIONS) {
         if (f->context->out.is_terminal && !f->lines && !f->context->json) {
             (void)btz_json_write_pretty(out, value);
@@ -332,7 +379,7 @@ static void write_value(struct filter *f, const struct btz_json *value, struct b
         if (f->context->json) {
             (void)btz_json_write(out, report_of(f, i));
             (void)btz_buf_add_byte(out, '\n');
-        } else if (f->view == VIEW_DIFF) {
+        } else if (f->view == VIEW_DIFF && f->results[i].definition) {
             diff(f, i, out);
         } else {
             explain(f, i, out);
@@ -466,13 +513,17 @@ static int choose_arm(struct btz_context *context, enum btz_canon_arm *out, stru
         near = btz_args_nearest(word, names, BTZ_CANON_ARMS);
         return btz_err_set(err, BTZ_EUSAGE,
                            "there is no arm \"%s\"%s%s%s; arms: none, rules-strip, schema-only, "
-                           "canon, first-sentence, first-120-chars, nfkc-only, eight-phrase, "
-                           "random-delete",
+                           "canon, model-rewrite, canon+rewrite, first-sentence, first-120-chars, "
+                           "nfkc-only, eight-phrase, random-delete",
                            word, near ? "; did you mean \"" : "", near ? near : "",
                            near ? "\"?" : "");
     }
-    if (btz_canon_arm_asks(*out)) {
-        return btz_err_set(err, BTZ_EUSAGE, "the arm %s asks a model, which this command does not",
+    if (btz_canon_arm_asks(*out) != btz_args_has(context->args, "rewrite-model")) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           btz_canon_arm_asks(*out)
+                               ? "the arm %s asks a model: name it with --rewrite-model"
+                               : "the arm %s asks no model: --rewrite-model is for model-rewrite "
+                                 "and canon+rewrite",
                            word);
     }
     return BTZ_OK;
@@ -506,7 +557,9 @@ static int run(struct btz_context *context, struct btz_err *err)
         return btz_err_set(err, BTZ_EUSAGE, "%s cannot be opened: %s", path, strerror(errno));
     }
     f.arena = btz_arena_new();
-    rc = read_all(&f, err);
+    rc = btz_canon_arm_asks(f.arm) ? canon_rewriter_new(context, f.arm, &f.rewriter, err) : BTZ_OK;
+    rc = rc ? rc : read_all(&f, err);
+    canon_rewriter_free(f.rewriter);
     btz_arena_free(f.arena);
     if (f.in != stdin) {
         (void)fclose(f.in);
@@ -515,14 +568,22 @@ static int run(struct btz_context *context, struct btz_err *err)
         btz_cmd_note(context, "%zu definition%s, %zu bytes of text removed", f.definitions,
                      f.definitions == 1 ? "" : "s", f.removed_bytes);
     }
-    return rc;
+    return rc ? rc : f.withheld ? BTZ_EXIT_FAILED : BTZ_OK;
 }
 
 static const struct btz_option options[] = {
     {"arm", 'a', BTZ_OPTION_TEXT, "ARM",
-     "how: canon (default), schema-only, rules-strip, none, or a control: first-sentence, "
+     "how: canon (default), schema-only, rules-strip, none, model-rewrite, canon+rewrite, or a "
+     "control: first-sentence, "
      "first-120-chars, nfkc-only, eight-phrase, random-delete (uses --seed)",
      0, 0},
+    {"rewrite-model", 0, BTZ_OPTION_TEXT, "MODEL",
+     "who rewrites, for the arms model-rewrite and canon+rewrite: as -m of `bartizan run`", 0, 0},
+    {"request-timeout", 0, BTZ_OPTION_INT, "S",
+     "seconds for one attempt of a model request (default 120)", 1, 86400},
+    {"key-file", 0, BTZ_OPTION_TEXT, "FILE",
+     "file with the model's key (mode 0600); default: OPENAI_API_KEY", 0, 0},
+    {"key-for", 0, BTZ_OPTION_LIST, "HOST:PORT", "send the key to this host too", 0, 0},
     {"explain", 0, BTZ_OPTION_FLAG, NULL, "what was removed or changed, by field and rule", 0, 0},
     {"spans", 0, BTZ_OPTION_FLAG, NULL, "the same, and what was kept", 0, 0},
     {"diff", 0, BTZ_OPTION_FLAG, NULL, "each definition before and after", 0, 0},
@@ -532,7 +593,10 @@ static const char *const usage[] = {"[FILE|-] [--arm ARM] [--explain|--spans|--d
 static const char *const examples[] = {"bartizan canon tools.json",
                                        "bartizan canon tools.json --explain",
                                        "bartizan canon --arm schema-only < tools.json",
-                                       "bartizan canon definitions.jsonl --spans --json", NULL};
+                                       "bartizan canon tools.json --arm canon+rewrite "
+                                       "--rewrite-model openai:NAME@http://127.0.0.1:8080/v1",
+                                       "bartizan canon definitions.jsonl --spans --json",
+                                       NULL};
 
 const struct btz_command btz_command_canon = {
     .args = {.name = "canon",

@@ -9,6 +9,7 @@
 #include "base/term.h"
 #include "json/json.h"
 #include "lab/lab.h"
+#include "llm/model.h"
 #include "store/store.h"
 
 /* Exit codes (docs/user/exit-codes.md). */
@@ -84,6 +85,11 @@ int btz_cmd_binary_hash(struct btz_hash *out, struct btz_err *err) BTZ_WARN_UNUS
 bool btz_cmd_local_state(char *out, size_t size);
 /* False if no process has this id (0 = unknown counts as running). */
 bool btz_cmd_local_runs(int64_t pid);
+/* The model of a reference as with -m, and its key by --key-file and --key-for (both options of the
+ * command) or the environment. BTZ_EMISSING: the local model does not run. */
+int btz_cmd_model(struct btz_context *context, struct btz_str reference,
+                  struct btz_llm_model *model, struct btz_llm_key *key,
+                  struct btz_err *err) BTZ_WARN_UNUSED;
 /* Values of a LIST option as views. */
 struct btz_str *btz_cmd_values(struct btz_context *context, const char *name, size_t *count);
 

@@ -249,3 +249,31 @@ struct btz_str *btz_cmd_values(struct btz_context *context, const char *name, si
     }
     return out;
 }
+
+int btz_cmd_model(struct btz_context *context, struct btz_str reference,
+                  struct btz_llm_model *model, struct btz_llm_key *key, struct btz_err *err)
+{
+    size_t key_for_count = 0;
+    struct btz_str *key_for = btz_cmd_values(context, "key-for", &key_for_count);
+    char state[4096];
+    int rc;
+
+    *key = (struct btz_llm_key){0};
+    (void)btz_cmd_local_state(state, sizeof(state));
+    rc = btz_llm_model_parse(context->arena, reference, state, model, err);
+    if (rc == BTZ_OK && model->kind != BTZ_LLM_MODEL_REF) {
+        rc = btz_llm_key_for(context->arena, model, getenv("OPENAI_API_KEY"),
+                             btz_args_text(context->args, "key-file", NULL), key_for, key_for_count,
+                             key, err);
+    }
+    if (rc == BTZ_OK && model->kind == BTZ_LLM_MODEL_LOCAL &&
+        !btz_cmd_local_runs(model->local.pid)) {
+        rc = btz_err_set(err, BTZ_EMISSING,
+                         "the local model is not running: `make local-model` starts it");
+    }
+    if (rc == BTZ_OK && !key->send && key->why.len &&
+        (key_for_count || btz_args_has(context->args, "key-file"))) {
+        btz_cmd_note(context, "%.*s: %.*s", BTZ_FMT(reference), BTZ_FMT(key->why));
+    }
+    return rc;
+}

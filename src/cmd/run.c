@@ -47,28 +47,7 @@ static bool acts_by_json(struct btz_context *context, const struct btz_study_lim
 static int parse_model(struct btz_context *context, struct btz_str reference,
                        struct btz_study_model *m, struct btz_err *err)
 {
-    size_t key_for_count = 0;
-    struct btz_str *key_for = btz_cmd_values(context, "key-for", &key_for_count);
-    char state[4096];
-    int rc;
-
-    (void)btz_cmd_local_state(state, sizeof(state));
-    rc = btz_llm_model_parse(context->arena, reference, state, &m->model, err);
-    if (rc == BTZ_OK && m->model.kind != BTZ_LLM_MODEL_REF) {
-        rc = btz_llm_key_for(context->arena, &m->model, getenv("OPENAI_API_KEY"),
-                             btz_args_text(context->args, "key-file", NULL), key_for, key_for_count,
-                             &m->key, err);
-    }
-    if (rc == BTZ_OK && m->model.kind == BTZ_LLM_MODEL_LOCAL &&
-        !btz_cmd_local_runs(m->model.local.pid)) {
-        rc = btz_err_set(err, BTZ_EMISSING,
-                         "the local model is not running: `make local-model` starts it");
-    }
-    if (rc == BTZ_OK && !m->key.send && m->key.why.len &&
-        (key_for_count || btz_args_has(context->args, "key-file"))) {
-        btz_cmd_note(context, "%.*s: %.*s", BTZ_FMT(reference), BTZ_FMT(m->key.why));
-    }
-    return rc;
+    return btz_cmd_model(context, reference, &m->model, &m->key, err);
 }
 
 /* The models of `wanted`, with the limits of options and study. */
@@ -107,21 +86,32 @@ static int parse_models(struct btz_context *context, const struct btz_study_file
     return BTZ_OK;
 }
 
-/* The guard model, with the limits that options give to all. */
-static int parse_guard(struct btz_context *context, struct btz_str reference,
-                       struct btz_study_options *o, struct btz_err *err)
+/* A model that a defence asks, with the limits that options give to all. */
+static int parse_asked(struct btz_context *context, struct btz_str reference,
+                       const struct btz_study_model **out, struct btz_err *err)
 {
-    struct btz_study_model *guard = BTZ_NEW(context->arena, struct btz_study_model);
+    struct btz_study_model *asked = BTZ_NEW(context->arena, struct btz_study_model);
     int rc;
 
-    *guard = (struct btz_study_model){0};
-    rc = parse_model(context, reference, guard, err);
-    guard->in_flight = (unsigned)btz_args_int(
+    *asked = (struct btz_study_model){0};
+    rc = parse_model(context, reference, asked, err);
+    asked->in_flight = (unsigned)btz_args_int(
         context->args, "in-flight",
-        guard->model.kind == BTZ_LLM_MODEL_LOCAL ? LOCAL_IN_FLIGHT : DEFAULT_IN_FLIGHT);
-    guard->request_timeout_us = 1000000 * btz_args_int(context->args, "request-timeout", 0);
-    o->guard = guard;
+        asked->model.kind == BTZ_LLM_MODEL_LOCAL ? LOCAL_IN_FLIGHT : DEFAULT_IN_FLIGHT);
+    asked->request_timeout_us = 1000000 * btz_args_int(context->args, "request-timeout", 0);
+    *out = asked;
     return rc;
+}
+
+/* What the option names, else the study's; none is no mistake here. */
+static int choose_asked(struct btz_context *context, const char *option, struct btz_str of_study,
+                        const struct btz_study_model **out, struct btz_err *err)
+{
+    struct btz_str reference = btz_args_has(context->args, option)
+                                   ? btz_str_of(btz_args_text(context->args, option, ""))
+                                   : of_study;
+
+    return reference.len ? parse_asked(context, reference, out, err) : BTZ_OK;
 }
 
 /* The models of -m, else those of the file. One that both name keeps the limits of the file. */
@@ -508,7 +498,6 @@ static const char *study_word(struct btz_context *context)
 static int prepare(struct btz_context *context, struct btz_study_options *o, struct btz_err *err)
 {
     struct btz_study_file file;
-    struct btz_str guard;
     int rc = check_offered(context, err);
 
     if (rc == BTZ_OK) {
@@ -523,11 +512,8 @@ static int prepare(struct btz_context *context, struct btz_study_options *o, str
     if (rc != BTZ_OK) {
         return rc;
     }
-    guard = file.guard_model;
-    if (btz_args_has(context->args, "guard-model")) {
-        guard = btz_str_of(btz_args_text(context->args, "guard-model", ""));
-    }
-    return guard.len ? parse_guard(context, guard, o, err) : BTZ_OK;
+    rc = choose_asked(context, "guard-model", file.guard_model, &o->guard, err);
+    return rc ? rc : choose_asked(context, "rewrite-model", file.rewrite_model, &o->rewriter, err);
 }
 
 /* The packs of the study, too. */
@@ -581,9 +567,9 @@ static int resumed_models(struct btz_context *context, const struct btz_str *ref
 static int check_resume(struct btz_context *context, struct btz_lab **lab, struct btz_err *err)
 {
     static const char *const fixed[] = {
-        "model",      "reps",        "seed",        "host-profile",  "revision", "carrier",
-        "actions",    "attack",      "variant",     "surface",       "defence",  "arch",
-        "max-tokens", "print-study", "guard-model", "defence-listen"};
+        "model",      "reps",        "seed",        "host-profile",  "revision",      "carrier",
+        "actions",    "attack",      "variant",     "surface",       "defence",       "arch",
+        "max-tokens", "print-study", "guard-model", "rewrite-model", "defence-listen"};
     struct btz_store *store = NULL;
     struct btz_store_run run;
     int rc;
@@ -617,6 +603,7 @@ static int resume(struct btz_context *context, struct btz_study_options *o, stru
     struct btz_store_run run;
     struct btz_str *references = NULL;
     struct btz_str guard = BTZ_STR_NONE;
+    struct btz_str rewriter = BTZ_STR_NONE;
     struct btz_str card;
     size_t count = 0;
     int rc = btz_store_run_find(o->store, btz_str_of(btz_args_text(context->args, "resume", "")),
@@ -635,7 +622,13 @@ static int resume(struct btz_context *context, struct btz_study_options *o, stru
         rc = btz_study_guard_of(context->arena, card, &guard, err);
     }
     if (rc == BTZ_OK && guard.len) {
-        rc = parse_guard(context, guard, o, err);
+        rc = parse_asked(context, guard, &o->guard, err);
+    }
+    if (rc == BTZ_OK) {
+        rc = btz_study_rewriter_of(context->arena, card, &rewriter, err);
+    }
+    if (rc == BTZ_OK && rewriter.len) {
+        rc = parse_asked(context, rewriter, &o->rewriter, err);
     }
     return rc ? rc : btz_study_resume(o, &run, out, err);
 }
@@ -696,11 +689,14 @@ static const struct btz_option options[] = {
     {"actions", 0, BTZ_OPTION_TEXT, "MODE", "auto (default), native tool calls, or json", 0, 0},
     {"defence", 0, BTZ_OPTION_LIST, "MODE",
      "none (default), input, context or combined; behind it :model, +rescan, +closed; "
-     "canon:ARM (definitions as `bartizan canon` makes them); or proxy:COMMAND, proxy:URL",
+     "canon:ARM (definitions as `bartizan canon` makes them), behind it + and any of these; or "
+     "proxy:COMMAND, proxy:URL",
      0, 0},
     {"defence-listen", 0, BTZ_OPTION_TEXT, "HOST:PORT",
      "where the gateway of proxy:URL finds the servers, as http://HOST:PORT/SERVER/mcp", 0, 0},
     {"guard-model", 0, BTZ_OPTION_TEXT, "MODEL", "who judges in a defence with :model", 0, 0},
+    {"rewrite-model", 0, BTZ_OPTION_TEXT, "MODEL",
+     "who rewrites definitions in canon:model-rewrite and canon:canon+rewrite", 0, 0},
     {"arch", 0, BTZ_OPTION_LIST, "NAME", "react (default), reflexion or retry", 0, 0},
     {"max-tokens", 0, BTZ_OPTION_INT, "N", "of one reply (default 1024; 512 with local)", 1,
      1000000},

@@ -17,4 +17,10 @@ struct btz_str btz_cmd_sieve_today(struct btz_arena *arena);
 int btz_cmd_sieve_print(struct btz_context *context, struct btz_store *store,
                         const struct btz_store_sieve_run *run, struct btz_err *err) BTZ_WARN_UNUSED;
 
+/* `verify` of a sieve run: its chain, and its rows made anew from files and recorded replies. Sets
+ * *fits. */
+int btz_cmd_sieve_verify(struct btz_context *context, struct btz_store *store,
+                         const struct btz_store_sieve_run *run, bool *fits,
+                         struct btz_err *err) BTZ_WARN_UNUSED;
+
 #endif

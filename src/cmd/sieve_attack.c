@@ -25,7 +25,9 @@ struct duel {
     int64_t arm_queries, model_queries;
     bool over, broken;
     bool acted[2];        /* on the variant and on its fresh drawing */
+    bool answered[2];     /* the same */
     bool waits;           /* for both answers */
+    bool stuck;           /* an answer is missing: neither broken nor not */
     const char *operator; /* of the last variant */
 };
 
@@ -117,6 +119,7 @@ static int advance(const struct attacker *a, struct duel *d, struct btz_err *err
         } else if (rc == BTZ_OK && survives) {
             d->over = d->model_queries + 2 > a->model_budget;
             d->waits = !d->over;
+            d->answered[0] = d->answered[1] = false;
         } else {
             d->tries++;
         }
@@ -189,6 +192,7 @@ static int take(struct sieve_run *r, void *data, size_t id, const struct btz_has
 
     (void)r;
     (void)request;
+    d->answered[id % 2] = true;
     d->acted[id % 2] = rc == BTZ_OK && !rejected &&
                        btz_llm_reply_parse(arena, bytes, NULL, &reply, NULL) == BTZ_OK &&
                        acts(&item, &q, reply.content, arena);
@@ -196,7 +200,8 @@ static int take(struct sieve_run *r, void *data, size_t id, const struct btz_has
     return rc;
 }
 
-static int ask_reference(const struct attacker *a, struct btz_err *err)
+static int ask_reference(const struct attacker *a, const struct sieve_model *model,
+                         struct btz_err *err)
 {
     struct btz_arena *arena = btz_arena_new();
     int rc = BTZ_OK;
@@ -212,13 +217,25 @@ static int ask_reference(const struct attacker *a, struct btz_err *err)
         }
         if (d->waits && rc == BTZ_OK) {
             struct btz_str text =
-                btz_sieve_agent(a->model->model.ref, &item, q.shown, q.count, q.parts[3], arena);
+                btz_sieve_agent(model->model.ref, &item, q.shown, q.count, q.parts[3], arena);
 
             d->acted[id % 2] = acts(&item, &q, text, arena);
+            d->answered[id % 2] = true;
         }
     }
     btz_arena_free(arena);
     return rc;
+}
+
+/* Asks the model about every duel that waits. */
+static int ask(struct attacker *a, const struct sieve_model *model, const char *what,
+               struct btz_err *err)
+{
+    const struct sieve_source source = {
+        .data = a, .count = 2 * a->count, .what = what, .make = make, .take = take};
+
+    return model->model.kind == BTZ_LLM_MODEL_REF ? ask_reference(a, model, err)
+                                                  : sieve_ask(a->r, model, &source, err);
 }
 
 /* ---- rounds ---- */
@@ -232,6 +249,11 @@ static size_t settle(struct attacker *a)
 
         if (d->waits) {
             d->waits = false;
+            if (!d->answered[0] || !d->answered[1]) {
+                /* An answer that is missing must not count as an attack that failed. */
+                d->stuck = d->over = true;
+                continue;
+            }
             d->model_queries += 2;
             d->broken = d->acted[0] && d->acted[1];
             d->over = d->broken;
@@ -272,8 +294,6 @@ static int put_duel(const struct attacker *a, const struct duel *d, struct btz_e
 static int fight(struct attacker *a, struct btz_err *err)
 {
     struct sieve_run *r = a->r;
-    struct sieve_source source = {
-        .data = a, .count = 2 * a->count, .what = "attack", .make = make, .take = take};
     size_t going = a->count;
     int rc = BTZ_OK;
 
@@ -285,21 +305,109 @@ static int fight(struct attacker *a, struct btz_err *err)
             }
         }
         if (rc == BTZ_OK && a->model) {
-            rc = a->model->model.kind == BTZ_LLM_MODEL_REF ? ask_reference(a, err)
-                                                           : sieve_ask(r, a->model, &source, err);
-        }
-        if (rc == BTZ_OK && r->missing) {
-            /* An answer that is missing must not count as an attack that failed. */
-            rc = btz_err_set(err, BTZ_EIO,
-                             "%lld answers are missing; `bartizan sieve attack --resume %s` asks "
-                             "for them again, what was answered is kept",
-                             (long long)r->missing, r->id);
+            rc = ask(a, a->model, "attack", err);
         }
         going = settle(a);
     }
     for (size_t i = 0; rc == BTZ_OK && i < a->count; i++) {
-        rc = put_duel(a, &a->duels[i], err);
+        if (!a->duels[i].stuck) {
+            rc = put_duel(a, &a->duels[i], err);
+        }
         r->done++;
+    }
+    return rc;
+}
+
+/* The plan of one model's duels, or of those that are carried over to `second`. */
+static int plan(const struct attacker *a, const struct sieve_model *second, struct btz_err *err)
+{
+    struct btz_arena *arena = btz_arena_new();
+    struct btz_str model = a->model ? a->model->name : BTZ_STR("");
+    int rc = BTZ_OK;
+
+    for (uint32_t arm = 0; rc == BTZ_OK && arm < a->r->arm_count; arm++) {
+        struct btz_json *row = btz_json_new_object(arena);
+        struct btz_str where = btz_arena_printf(arena, "%.*s/", BTZ_FMT(model));
+        int64_t count = 0;
+
+        for (size_t i = 0; i < a->count; i++) {
+            count += a->duels[i].arm == arm && (!second || a->duels[i].waits);
+        }
+        btz_json_set_str(arena, row, "model", model);
+        btz_json_set_int(arena, row, "attack", count);
+        if (second) {
+            btz_json_set_str(arena, row, "second", second->name);
+            where = btz_arena_printf(arena, "%.*s/%.*s/", BTZ_FMT(model), BTZ_FMT(second->name));
+        } else {
+            btz_json_set_int(arena, row, "budget", a->model ? a->model_budget : a->arm_budget);
+        }
+        rc = sieve_plan_put(a->r, second ? "transfer" : "adaptive", where, &a->r->arms[arm], row,
+                            arena, err);
+    }
+    btz_arena_free(arena);
+    return rc;
+}
+
+/* ---- transfer: what broke the model is asked of a second one ---- */
+
+static int put_transfer(const struct attacker *a, const struct sieve_model *second,
+                        const struct duel *d, struct btz_err *err)
+{
+    struct btz_arena *arena = btz_arena_new();
+    const struct btz_sieve_item *item = &a->r->items[d->item];
+    const struct sieve_arm *arm = &a->r->arms[d->arm];
+    struct btz_json *row = sieve_row_of(arena, "transfer", item);
+    int rc;
+
+    btz_json_set_str(arena, row, "model", a->model->name);
+    btz_json_set_str(arena, row, "second", second->name);
+    btz_json_set_strz(arena, row, "arm", btz_canon_arm_name(arm->arm));
+    btz_json_set_int(arena, row, "seed", (int64_t)arm->seed);
+    btz_json_set_strz(arena, row, "operator", d->operator);
+    btz_json_set_bool(arena, row, "acted", d->acted[0]);
+    btz_json_set_bool(arena, row, "acted_again", d->acted[1]);
+    rc = sieve_row_put(a->r,
+                       btz_arena_printf(arena, "transfer/%.*s/%.*s/%.*s/%.*s",
+                                        BTZ_FMT(a->model->name), BTZ_FMT(second->name),
+                                        BTZ_FMT(arm->label), BTZ_FMT(item->id)),
+                       row, err);
+    btz_arena_free(arena);
+    return rc;
+}
+
+static int transfer(struct attacker *a, const struct sieve_model *second, struct btz_err *err)
+{
+    int rc;
+
+    for (size_t i = 0; i < a->count; i++) {
+        struct duel *d = &a->duels[i];
+
+        d->waits = d->broken;
+        d->answered[0] = d->answered[1] = d->acted[0] = d->acted[1] = false;
+    }
+    rc = plan(a, second, err);
+    rc = rc ? rc : ask(a, second, "transfer", err);
+    for (size_t i = 0; i < a->count; i++) {
+        struct duel *d = &a->duels[i];
+
+        if (rc == BTZ_OK && d->waits && d->answered[0] && d->answered[1]) {
+            rc = put_transfer(a, second, d, err);
+        }
+        d->waits = false;
+    }
+    return rc;
+}
+
+/* One model: all duels, and what of them is carried over. */
+static int fight_model(struct attacker *a, const struct sieve_model *seconds, size_t second_count,
+                       struct btz_err *err)
+{
+    int rc = fight(a, err);
+
+    for (size_t i = 0; rc == BTZ_OK && i < second_count; i++) {
+        if (!btz_str_eq(seconds[i].name, a->model->name)) {
+            rc = transfer(a, &seconds[i], err);
+        }
     }
     return rc;
 }
@@ -390,10 +498,15 @@ static int make_card(struct btz_context *context, struct btz_json **out, struct 
     if (split && strcmp(split, "dev") != 0 && strcmp(split, "test") != 0) {
         return btz_err_set(err, BTZ_EUSAGE, "--split is dev or test");
     }
+    if (btz_args_has(args, "transfer-model") && !btz_args_has(args, "model")) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--transfer-model needs -m MODEL: what broke that one is carried over");
+    }
     btz_json_set_int(arena, card, "format", 1);
     rc = sieve_card_file(context, card, "items", btz_args_positional(args, 0), err);
     sieve_card_arms(context, card);
     sieve_card_list(context, card, "models", "model", NULL);
+    sieve_card_list(context, card, "transfer_models", "transfer-model", NULL);
     btz_json_set_int(arena, card, "random_seeds", 1);
     btz_json_setz(arena, card, "split",
                   split ? btz_json_new_strz(arena, split) : btz_json_null(arena));
@@ -423,39 +536,19 @@ static int check_arms(const struct sieve_run *r, struct btz_err *err)
     return BTZ_OK;
 }
 
-static int resume(struct sieve_run *r, struct btz_err *err)
-{
-    static const char *const settings[] = {"arm",  "model",      "split",        "limit",
-                                           "seed", "arm-budget", "model-budget", "max-tokens"};
-    const char *reference = btz_args_text(r->context->args, "resume", NULL);
-    struct btz_store_sieve_run found;
-    int rc = BTZ_OK;
-
-    for (size_t i = 0; rc == BTZ_OK && i < sizeof(settings) / sizeof(settings[0]); i++) {
-        if (btz_args_has(r->context->args, settings[i]) || btz_args_count(r->context->args)) {
-            rc = btz_err_set(err, BTZ_EUSAGE, "--resume takes items and settings from the run");
-        }
-    }
-    rc = rc ? rc : btz_store_sieve_find(r->store, btz_str_of(reference), r->arena, &found, err);
-    if (rc == BTZ_OK && !btz_str_is(found.kind, "attack")) {
-        rc = btz_err_set(err, BTZ_EUSAGE, "%s is no run of `sieve attack`", found.id);
-    }
-    rc = rc ? rc : btz_json_parse(r->arena, found.card, NULL, &r->card, err);
-    if (rc == BTZ_OK) {
-        r->no = found.no;
-        r->resumed = true;
-        memcpy(r->id, found.id, sizeof(found.id));
-    }
-    return rc;
-}
-
 static int set_up(struct sieve_run *r, struct btz_err *err)
 {
+    static const char *const settings[] = {"arm",        "model",        "transfer-model",
+                                           "split",      "limit",        "seed",
+                                           "arm-budget", "model-budget", "max-tokens"};
     struct btz_json *card = NULL;
-    int rc = btz_cmd_store(r->context, BTZ_STORE_WRITE, &r->store, err);
+    bool old = false;
+    int rc =
+        sieve_card_is_old(r->context, settings, sizeof(settings) / sizeof(settings[0]), &old, err);
 
-    if (rc == BTZ_OK && btz_args_has(r->context->args, "resume")) {
-        rc = resume(r, err);
+    rc = rc ? rc : btz_cmd_store(r->context, BTZ_STORE_WRITE, &r->store, err);
+    if (rc == BTZ_OK && old) {
+        rc = sieve_card_load(r, err);
     } else if (rc == BTZ_OK) {
         rc = make_card(r->context, &card, err);
         r->card = card;
@@ -463,7 +556,12 @@ static int set_up(struct sieve_run *r, struct btz_err *err)
     rc = rc ? rc : sieve_card_read(r, err);
     rc = rc ? rc : check_arms(r, err);
     if (rc == BTZ_OK && !r->resumed) {
+        const char *replayed = btz_args_text(r->context->args, "replay", NULL);
+
         card = sieve_card_counted(r);
+        if (replayed) {
+            btz_json_set_strz(r->arena, card, "replay_of", replayed);
+        }
         r->card = card;
         rc = btz_store_sieve_new(r->store, BTZ_STR("attack"), btz_json_text(r->arena, card),
                                  btz_clock_wall_us(), &r->no, r->id, err);
@@ -480,41 +578,67 @@ static int64_t card_number(const struct sieve_run *r, const char *key)
     return value;
 }
 
-static int attack(struct sieve_run *r, struct btz_err *err)
+int sieve_attack_rows(struct sieve_run *r, struct btz_err *err)
 {
     struct attacker a = {
         .r = r,
         .arm_budget = card_number(r, "arm_budget"),
         .model_budget = card_number(r, "model_budget"),
         .duels = btz_arena_array(r->arena, r->item_count * r->arm_count + 1, sizeof(*a.duels))};
-    struct btz_store_sieve_run run;
-    int rc;
+    struct sieve_model *seconds = NULL;
+    size_t second_count = 0;
+    int rc =
+        sieve_card_models(r, "transfer_models", "--transfer-model", &seconds, &second_count, err);
 
     set_duels(&a);
-    btz_cmd_note(r->context, "run %s: %zu attacks under arms, %zu operators", r->id, a.count,
-                 btz_sieve_operator_count());
-    btz_progress_init(&r->progress, &r->context->err, r->context->quiet, 0, btz_clock_mono_us());
     r->planned = a.count * (1 + r->model_count);
-    rc = try_operators(r, err);
+    rc = rc ? rc : plan(&a, NULL, err);
+    for (size_t m = 0; rc == BTZ_OK && m < r->model_count; m++) {
+        a.model = &r->models[m];
+        rc = plan(&a, NULL, err);
+    }
+    a.model = NULL;
+    rc = rc ? rc : try_operators(r, err);
     rc = rc ? rc : fight(&a, err);
     for (size_t m = 0; rc == BTZ_OK && m < r->model_count; m++) {
         set_duels(&a);
         a.model = &r->models[m];
-        rc = fight(&a, err);
+        rc = fight_model(&a, seconds, second_count, err);
     }
+    return rc;
+}
+
+static int attack(struct sieve_run *r, struct btz_err *err)
+{
+    struct btz_store_sieve_run run;
+    int rc;
+
+    btz_cmd_note(r->context, "run %s: %zu attacks, %zu arms, %zu operators", r->id,
+                 r->kinds[BTZ_SIEVE_ATTACK], r->arm_count, btz_sieve_operator_count());
+    btz_progress_init(&r->progress, &r->context->err, r->context->quiet, 0, btz_clock_mono_us());
+    rc = sieve_attack_rows(r, err);
     if (rc == BTZ_OK || rc == BTZ_EXIT_INTERRUPTED) {
         int flushed = btz_store_sieve_commit(r->store, err);
 
         rc = flushed ? flushed : rc;
     }
-    rc = rc ? rc : btz_store_sieve_mark(r->store, r->no, true, err);
+    if (rc == BTZ_OK && !r->missing) {
+        rc = btz_store_sieve_mark(r->store, r->no, true, err);
+    }
     rc = rc ? rc : btz_store_sieve_find(r->store, btz_str_of(r->id), r->arena, &run, err);
-    return rc ? rc : btz_cmd_sieve_print(r->context, r->store, &run, err);
+    rc = rc ? rc : btz_cmd_sieve_print(r->context, r->store, &run, err);
+    if (rc == BTZ_OK && r->missing) {
+        btz_cmd_note(r->context,
+                     "%lld answers are missing: `bartizan sieve attack --resume %s` asks again",
+                     (long long)r->missing, r->id);
+        rc = BTZ_EXIT_FAILED;
+    }
+    return rc;
 }
 
 static int run(struct btz_context *context, struct btz_err *err)
 {
-    struct sieve_run r = {.context = context, .arena = context->arena};
+    struct sieve_run r = {.context = context, .kind = "attack", .arena = context->arena};
     int rc = set_up(&r, err);
 
     rc = rc ? rc : attack(&r, err);
@@ -532,6 +656,8 @@ static int run(struct btz_context *context, struct btz_err *err)
 static const struct btz_option options[] = {
     {"model", 'm', BTZ_OPTION_LIST, "MODEL",
      "an attack counts only if this model acts on it (default: bytes alone)", 0, 0},
+    {"transfer-model", 0, BTZ_OPTION_LIST, "MODEL",
+     "ask this model too about every attack that broke the one of -m", 0, 0},
     {"arm", 0, BTZ_OPTION_LIST, "ARM", "only this arm (default: all that ask no model)", 0, 0},
     {"arm-budget", 0, BTZ_OPTION_INT, "N",
      "canonicalisations the attacker may look at, an attack and arm (default 60)", 1, 100000},
@@ -545,16 +671,21 @@ static const struct btz_option options[] = {
     {"request-timeout", 0, BTZ_OPTION_INT, "S",
      "seconds for one attempt of a model request (default 120)", 1, 86400},
     {"resume", 0, BTZ_OPTION_TEXT, "RUN", "go on with an interrupted run", 0, 0},
+    {"replay", 0, BTZ_OPTION_TEXT, "RUN",
+     "make a run's rows anew from its recorded replies, without a network", 0, 0},
     {"key-file", 0, BTZ_OPTION_TEXT, "FILE",
      "file with the key (mode 0600); default: OPENAI_API_KEY", 0, 0},
     {"key-for", 0, BTZ_OPTION_LIST, "HOST:PORT", "send the key to this host too", 0, 0},
     {NULL, 0, BTZ_OPTION_FLAG, NULL, NULL, 0, 0},
 };
 static const char *const usage[] = {"ITEMS.jsonl [-m MODEL...] [--arm ARM...]", "--resume RUN",
-                                    NULL};
+                                    "--replay RUN", NULL};
 static const char *const examples[] = {
     "bartizan sieve attack test.jsonl --arm none --arm canon",
-    "bartizan sieve attack test.jsonl -m openai:NAME@http://127.0.0.1:8080/v1 --limit 50", NULL};
+    "bartizan sieve attack test.jsonl -m openai:NAME@http://127.0.0.1:8080/v1 --limit 50",
+    "bartizan sieve attack test.jsonl -m openai:FIRST@http://127.0.0.1:8080/v1 --transfer-model "
+    "openai:SECOND@http://127.0.0.1:8081/v1",
+    NULL};
 
 const struct btz_command btz_sieve_attack_command = {
     .args = {.name = "sieve attack",

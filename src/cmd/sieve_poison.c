@@ -23,9 +23,14 @@ static int choose_families(struct work *w, struct btz_err *err)
     size_t folder_count = btz_args_list(context->args, "families", &folders);
     size_t wanted_count = btz_args_list(context->args, "family", &wanted);
     size_t kept = 0;
-    int rc = btz_sieve_families_load(context->arena, folders, folder_count, &w->families,
-                                     &w->family_count, err);
+    int rc;
 
+    if (btz_args_flag(context->args, "held-out") && btz_args_flag(context->args, "no-held-out")) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--held-out and --no-held-out leave no family together: give one");
+    }
+    rc = btz_sieve_families_load(context->arena, folders, folder_count, &w->families,
+                                 &w->family_count, err);
     if (rc != BTZ_OK) {
         return rc;
     }
@@ -49,6 +54,7 @@ static int choose_families(struct work *w, struct btz_err *err)
             take |= btz_str_is(w->families[i].name, wanted[k]);
         }
         take &= !btz_args_flag(context->args, "held-out") || w->families[i].held_out;
+        take &= !btz_args_flag(context->args, "no-held-out") || !w->families[i].held_out;
         if (take) {
             w->families[kept++] = w->families[i];
         }
@@ -310,6 +316,7 @@ static const struct btz_option options[] = {
     {"families", 0, BTZ_OPTION_LIST, "DIR", "more wording families: every *.yaml in it", 0, 0},
     {"family", 0, BTZ_OPTION_LIST, "NAME", "only this family", 0, 0},
     {"held-out", 0, BTZ_OPTION_FLAG, NULL, "only families that are held out", 0, 0},
+    {"no-held-out", 0, BTZ_OPTION_FLAG, NULL, "only families that are not: for development", 0, 0},
     {"per-definition", 0, BTZ_OPTION_INT, "N",
      "attacks of each paradigm, each with its twin, and negatives, for one definition (default 1)",
      1, 100},
@@ -325,6 +332,7 @@ static const char *const usage[] = {"DEFINITIONS... --out FILE", "--list", NULL}
 static const char *const examples[] = {
     "bartizan sieve poison definitions.jsonl --out items.jsonl",
     "bartizan sieve poison definitions.jsonl --out held.jsonl --families later/ --held-out",
+    "bartizan sieve poison definitions.jsonl --out develop.jsonl --no-held-out",
     "bartizan sieve poison --list", NULL};
 
 const struct btz_command btz_sieve_poison_command = {

@@ -82,6 +82,10 @@ static int make_card(struct btz_context *context, struct btz_json **out, struct 
                      btz_args_int(args, "random-seeds", models ? SEEDS_WITH_MODEL : SEEDS_DEFAULT));
     btz_json_setz(arena, card, "rewrite_model",
                   rewriter ? btz_json_new_strz(arena, rewriter) : btz_json_null(arena));
+    btz_json_setz(arena, card, "embeddings",
+                  btz_args_has(args, "embeddings")
+                      ? btz_json_new_strz(arena, btz_args_text(args, "embeddings", NULL))
+                      : btz_json_null(arena));
     btz_json_setz(arena, card, "split",
                   btz_args_has(args, "split")
                       ? btz_json_new_strz(arena, btz_args_text(args, "split", NULL))
@@ -110,7 +114,7 @@ static int set_rewriter(struct sieve_run *r, struct btz_json *card, struct btz_e
         btz_json_setz(r->arena, card, "rewriter_is_agent", btz_json_null(r->arena));
         return BTZ_OK;
     }
-    rc = sieve_model_parse(r->context, reference, &model, err);
+    rc = sieve_model_parse(r, reference, &model, err);
     for (size_t m = 0; rc == BTZ_OK && m < r->model_count; m++) {
         same |= btz_llm_same_name(r->models[m].model.id, model.model.id);
     }
@@ -135,70 +139,54 @@ static int begin(struct sieve_run *r, struct btz_err *err)
                                btz_clock_wall_us(), &r->no, r->id, err);
 }
 
-/* The card of an earlier run, for --resume and --replay. */
-static int load_card(struct sieve_run *r, const char *option, int64_t *no, char *id,
-                     struct btz_err *err)
+static bool rewrites(const struct sieve_run *r)
 {
-    struct btz_store_sieve_run found;
-    int rc = btz_store_sieve_find(
-        r->store, btz_str_of(btz_args_text(r->context->args, option, NULL)), r->arena, &found, err);
-
-    if (rc == BTZ_OK && !btz_str_is(found.kind, "run")) {
-        rc = btz_err_set(err, BTZ_EUSAGE, "%s is a run of `sieve %.*s`", found.id,
-                         BTZ_FMT(found.kind));
+    for (size_t a = 0; a < r->arm_count; a++) {
+        if (btz_canon_arm_asks(r->arms[a].arm)) {
+            return true;
+        }
     }
-    rc = rc ? rc : btz_json_parse(r->arena, found.card, NULL, &r->card, err);
-    if (rc == BTZ_OK) {
-        *no = found.no;
-        memcpy(id, found.id, sizeof(found.id));
-    }
-    return rc;
+    return false;
 }
 
-static int check_use(struct btz_context *context, struct btz_err *err)
+/* Before the run is in the store: what cannot be run leaves none behind. */
+static int check_rewriter(const struct sieve_run *r, struct btz_err *err)
 {
-    static const char *const settings[] = {
-        "definitions", "facts",  "arm",  "model",         "retrieval",    "index",      "split",
-        "limit",       "render", "seed", "rewrite-model", "random-seeds", "max-tokens", "no-model"};
-    bool resume = btz_args_has(context->args, "resume");
-    bool replay = btz_args_has(context->args, "replay");
+    bool named = btz_json_str(btz_json_getz(r->card, "rewrite_model")).len > 0;
 
-    if (resume && replay) {
-        return btz_err_set(err, BTZ_EUSAGE,
-                           "--resume goes on with a run, --replay makes a new one");
+    if (rewrites(r) && !named) {
+        return btz_err_set(err, BTZ_EUSAGE, "an arm asks a model: name it with --rewrite-model");
     }
-    if ((resume || replay) && btz_args_count(context->args)) {
-        return btz_err_set(err, BTZ_EUSAGE, "the file of items is that of the run");
-    }
-    for (size_t i = 0; (resume || replay) && i < sizeof(settings) / sizeof(settings[0]); i++) {
-        if (btz_args_has(context->args, settings[i])) {
-            return btz_err_set(err, BTZ_EUSAGE, "--%s is that of the run", settings[i]);
-        }
+    if (named && !rewrites(r)) {
+        return btz_err_set(err, BTZ_EUSAGE, "no arm needs --rewrite-model");
     }
     return BTZ_OK;
 }
 
 static int set_up(struct sieve_run *r, struct btz_err *err)
 {
-    struct btz_args *args = r->context->args;
+    static const char *const settings[] = {
+        "definitions",   "facts",        "arm",        "model",    "retrieval",
+        "index",         "split",        "limit",      "render",   "seed",
+        "rewrite-model", "random-seeds", "max-tokens", "no-model", "embeddings"};
     struct btz_json *card = NULL;
-    char ignored[BTZ_STORE_ID_SIZE];
-    int rc = check_use(r->context, err);
+    bool old = false;
+    int rc =
+        sieve_card_is_old(r->context, settings, sizeof(settings) / sizeof(settings[0]), &old, err);
 
     rc = rc ? rc : btz_cmd_store(r->context, BTZ_STORE_WRITE, &r->store, err);
     if (rc != BTZ_OK) {
         return rc;
     }
-    if (btz_args_has(args, "resume")) {
-        r->resumed = true;
-        rc = load_card(r, "resume", &r->no, r->id, err);
-    } else if (btz_args_has(args, "replay")) {
-        rc = load_card(r, "replay", &r->replay, ignored, err);
+    if (old) {
+        rc = sieve_card_load(r, err);
     } else {
         rc = make_card(r->context, &card, err);
         r->card = card;
     }
     rc = rc ? rc : sieve_card_read(r, err);
+    rc = rc ? rc : sieve_facts(r, err);
+    rc = rc ? rc : check_rewriter(r, err);
     rc = rc || r->resumed ? rc : begin(r, err);
     rc = rc ? rc : btz_net_loop_new(&r->loop, err);
     return rc ? rc : btz_net_loop_catch_signals(r->loop, err);
@@ -209,20 +197,12 @@ static int rewrite(struct sieve_run *r, struct btz_err *err)
 {
     struct btz_str reference = btz_json_str(btz_json_getz(r->card, "rewrite_model"));
     struct sieve_model *model = BTZ_NEW(r->arena, struct sieve_model);
-    bool asks = false;
     int rc;
 
-    for (size_t a = 0; a < r->arm_count; a++) {
-        asks |= btz_canon_arm_asks(r->arms[a].arm);
+    if (!rewrites(r)) {
+        return BTZ_OK;
     }
-    if (!asks) {
-        return reference.len ? btz_err_set(err, BTZ_EUSAGE, "no arm needs --rewrite-model")
-                             : BTZ_OK;
-    }
-    if (!reference.len) {
-        return btz_err_set(err, BTZ_EUSAGE, "an arm asks a model: name it with --rewrite-model");
-    }
-    rc = sieve_model_parse(r->context, reference, model, err);
+    rc = sieve_model_parse(r, reference, model, err);
     if (rc == BTZ_OK && model->model.kind == BTZ_LLM_MODEL_REF) {
         rc = btz_err_set(err, BTZ_EUSAGE, "a reference agent cannot rewrite: name a model");
     }
@@ -262,6 +242,15 @@ static uint64_t planned(const struct sieve_run *r)
            r->document_count * first + r->item_count * r->arm_count * views * r->model_count;
 }
 
+int sieve_run_rows(struct sieve_run *r, struct btz_err *err)
+{
+    int rc = sieve_plan_answers(r, err);
+
+    rc = rc ? rc : rewrite(r, err);
+    rc = rc ? rc : sieve_offline(r, err);
+    return rc ? rc : sieve_ask_models(r, err);
+}
+
 static int measure(struct sieve_run *r, struct btz_err *err)
 {
     struct btz_buf line;
@@ -272,9 +261,7 @@ static int measure(struct sieve_run *r, struct btz_err *err)
                  r->item_count, r->document_count, r->arm_count, r->resumed ? "resumed" : "new");
     btz_progress_init(&r->progress, &r->context->err, r->context->quiet, 0, btz_clock_mono_us());
     r->planned = planned(r);
-    rc = rewrite(r, err);
-    rc = rc ? rc : sieve_offline(r, err);
-    rc = rc ? rc : sieve_ask_models(r, err);
+    rc = sieve_run_rows(r, err);
     btz_buf_init(&line, 65536);
     btz_progress_finish(&r->progress, r->done, r->planned, btz_clock_mono_us(), &line);
     if (line.len) {
@@ -332,7 +319,7 @@ static int finish(struct sieve_run *r, struct btz_err *err)
 
 static int run(struct btz_context *context, struct btz_err *err)
 {
-    struct sieve_run r = {.context = context, .arena = context->arena};
+    struct sieve_run r = {.context = context, .kind = "run", .arena = context->arena};
     int rc = set_up(&r, err);
 
     rc = rc ? rc : measure(&r, err);
@@ -345,6 +332,7 @@ static int run(struct btz_context *context, struct btz_err *err)
         rc = finish(&r, err);
     }
     sieve_rewrite_free(&r);
+    sieve_embed_free(&r);
     btz_net_loop_free(r.loop);
     btz_store_close(r.store);
     return rc;
@@ -362,6 +350,9 @@ static const struct btz_option options[] = {
      "the model that rewrites, for the arms model-rewrite and canon+rewrite", 0, 0},
     {"retrieval", 0, BTZ_OPTION_LIST, "HOW",
      "what a model is shown: none (the whole server, default), top1 or top5", 0, 0},
+    {"embeddings", 0, BTZ_OPTION_TEXT, "MODEL",
+     "vectors of this model (as -m) for the dense half of retrieval (default: n-grams, offline)", 0,
+     0},
     {"index", 0, BTZ_OPTION_TEXT, "WHICH",
      "retrieval by the raw index, the arm's own, or both (default: raw with a model, else both)", 0,
      0},
@@ -393,7 +384,9 @@ static const char *const examples[] = {
     "bartizan sieve run items.jsonl --no-model",
     "bartizan sieve run test.jsonl -m openai:NAME@http://127.0.0.1:8080/v1 --retrieval top5",
     "bartizan sieve run test.jsonl -m local --arm none --arm canon --limit 100",
-    "bartizan sieve run --resume last", NULL};
+    "bartizan sieve run items.jsonl --embeddings openai:NAME@http://127.0.0.1:8080/v1",
+    "bartizan sieve run --resume last",
+    NULL};
 
 const struct btz_command btz_sieve_run_command = {
     .args = {.name = "sieve run",

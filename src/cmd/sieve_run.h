@@ -6,9 +6,11 @@
 #include "base/rng.h"
 #include "cmd/cmd.h"
 #include "guard/canon.h"
+#include "llm/endpoint.h"
 #include "llm/model.h"
 #include "net/loop.h"
 #include "sieve/item.h"
+#include "sieve/measure.h"
 #include "sieve/outcome.h"
 #include "sieve/retrieve.h"
 #include "store/sieve.h"
@@ -53,10 +55,12 @@ struct sieve_model {
 };
 
 struct sieve_rewriter;
+struct sieve_embedder;
 
 struct sieve_run {
     struct btz_context *context;
     struct btz_arena *arena; /* of the command */
+    const char *kind;        /* "run" or "attack": of the run in the store, and of the command */
     struct btz_store *store;
     struct btz_net_loop *loop;
     int64_t no; /* of the run in the store */
@@ -66,6 +70,8 @@ struct sieve_run {
     const struct btz_json *card;
 
     struct btz_str items_path, definitions_path, facts_path; /* empty: not given */
+    struct btz_sieve_fact *facts;                            /* of the file, if one is given */
+    size_t fact_count;
     uint64_t seed;
     bool whole; /* --render whole */
     struct sieve_arm *arms;
@@ -75,6 +81,8 @@ struct sieve_run {
     struct sieve_model *models;
     size_t model_count;
     struct sieve_rewriter *rewriter; /* NULL: no arm asks */
+    struct sieve_model *embeddings;  /* NULL: n-grams */
+    struct sieve_embedder *embedder; /* NULL until its vectors are there */
     int64_t max_tokens;
     double temperature;
 
@@ -89,10 +97,17 @@ struct sieve_run {
     struct sieve_found *found;
     bool *has_found; /* by arm; [arm_count] for the raw index */
 
+    /* `verify`: rows are compared with those of the run, and nothing is written. */
+    bool checking;
+    bool partial; /* the run is not finished: what it does not have is no difference */
+    int64_t same, unlike;
+    struct btz_str first_unlike; /* key */
+
     size_t uncommitted;
     struct btz_progress progress;
     uint64_t done, planned;
     int64_t missing; /* model rows that could not be made */
+    char last_failure[512];
 };
 
 /* ---- sieve_run_load.c ---- */
@@ -100,6 +115,12 @@ struct sieve_run {
 /* Reads the items (filtered by --split and --limit) and makes the documents from their lists. */
 int sieve_load_items(struct sieve_run *r, const char *split, int64_t limit,
                      struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* ---- sieve_run.c, sieve_attack.c ---- */
+
+/* All rows of a run of that kind that was set up by sieve_card_read. */
+int sieve_run_rows(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
+int sieve_attack_rows(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* ---- sieve_run_show.c ---- */
 
@@ -127,6 +148,12 @@ bool sieve_row_known(struct sieve_run *r, struct btz_str key);
 /* Puts the row (unless the run has it) and commits now and then. */
 int sieve_row_put(struct sieve_run *r, struct btz_str key, const struct btz_json *row,
                   struct btz_err *err) BTZ_WARN_UNUSED;
+/* Says how many rows of a kind there will be when all is answered, so that a missing one is seen.
+ * `of` is the kind of row ("answer", ...), `where` what its keys have before the arm ("MODEL/",
+ * may be empty); `plan` says the rest and is completed. */
+int sieve_plan_put(struct sieve_run *r, const char *of, struct btz_str where,
+                   const struct sieve_arm *arm, struct btz_json *plan, struct btz_arena *arena,
+                   struct btz_err *err) BTZ_WARN_UNUSED;
 /* Draws the progress line; true if the user wants to stop. */
 bool sieve_tick(struct sieve_run *r, const char *what);
 
@@ -137,15 +164,34 @@ int sieve_offline(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
 /* Retrieval alone, into r->found (and rows). */
 int sieve_retrieve(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
 
+/* Calls `take` for each document, in order, as the arm leaves it (`arm` NULL: as it is); one that
+ * is withheld is a definition without a name. */
+int sieve_documents_each(struct sieve_run *r, const struct sieve_arm *arm,
+                         int (*take)(void *data, const struct sieve_document *document,
+                                     const struct btz_json *tool, struct btz_err *err),
+                         void *data, struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* ---- sieve_run_embed.c ---- */
+
+/* Asks r->embeddings for the vector of everything that retrieval will look at, each text once. */
+int sieve_embed_all(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
+/* What the index takes, once sieve_embed_all has returned BTZ_OK. */
+struct btz_sieve_embedding sieve_embedding(const struct sieve_run *r);
+void sieve_embed_free(struct sieve_run *r);
+
 /* ---- sieve_run_definitions.c ---- */
 
 int sieve_definitions(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
+/* Reads the labelled facts, if there is a file of them. */
+int sieve_facts(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* ---- sieve_run_ask.c ---- */
 
 /* Asks every model about every item under every arm. BTZ_EXIT_INTERRUPTED if the user stopped it.
  */
 int sieve_ask_models(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
+/* The plan of all that sieve_ask_models will ask. */
+int sieve_plan_answers(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
 /* Request and shown definitions of one question, in `arena`. `retrieval` other than SIEVE_ALL needs
  * r->found; `arm_index`: by the arm's own index. */
 struct sieve_question {
@@ -170,8 +216,13 @@ struct sieve_source {
     /* The reply: a body, or the provider's words of refusal. */
     int (*take)(struct sieve_run *r, void *data, size_t id, const struct btz_hash *request,
                 struct btz_str bytes, bool rejected, struct btz_err *err);
+    enum btz_llm_api api;
+    /* NULL, or looks at a reply before it is recorded; what it returns other than BTZ_OK ends the
+     * asking, and --resume will ask again. */
+    int (*check)(struct sieve_run *r, void *data, size_t id, struct btz_str bytes, bool rejected,
+                 struct btz_err *err);
 };
-enum { SIEVE_NOTHING_TO_ASK = 1, SIEVE_PARTS_MAX = 8 };
+enum { SIEVE_NOTHING_TO_ASK = 1, SIEVE_PARTS_MAX = 40 };
 /* BTZ_EXIT_INTERRUPTED if the user stopped it. What could not be had counts in r->missing. */
 int sieve_ask(struct sieve_run *r, const struct sieve_model *model,
               const struct sieve_source *source, struct btz_err *err) BTZ_WARN_UNUSED;
@@ -189,9 +240,9 @@ void sieve_rewrite_free(struct sieve_run *r);
 
 /* ---- sieve_run_card.c ---- */
 
-/* Parses a model reference with its key. */
-int sieve_model_parse(struct btz_context *context, struct btz_str reference,
-                      struct sieve_model *out, struct btz_err *err) BTZ_WARN_UNUSED;
+/* Parses a model reference, with its key unless the run is replayed: then nothing is asked. */
+int sieve_model_parse(struct sieve_run *r, struct btz_str reference, struct sieve_model *out,
+                      struct btz_err *err) BTZ_WARN_UNUSED;
 /* Arms by name; `seeds` of random-delete. */
 int sieve_arms_parse(struct sieve_run *r, const struct btz_str *names, size_t count, int64_t seeds,
                      struct btz_err *err) BTZ_WARN_UNUSED;
@@ -205,6 +256,14 @@ void sieve_card_list(struct btz_context *context, struct btz_json *card, const c
 void sieve_card_arms(struct btz_context *context, struct btz_json *card);
 /* Sets what the program brings: prompt, rules, version. */
 void sieve_card_program(struct btz_arena *arena, struct btz_json *card);
+/* Whether --resume or --replay is given; then neither a file nor one of `settings` may be. */
+int sieve_card_is_old(struct btz_context *context, const char *const *settings, size_t count,
+                      bool *old, struct btz_err *err) BTZ_WARN_UNUSED;
+/* The card of the run that --resume (which goes on with it) or --replay names. */
+int sieve_card_load(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
+/* The models of a list of the card, each once. */
+int sieve_card_models(struct sieve_run *r, const char *key, const char *option,
+                      struct sieve_model **out, size_t *count, struct btz_err *err) BTZ_WARN_UNUSED;
 /* Sets up the run by r->card: files (which must not have changed), arms, models, items. */
 int sieve_card_read(struct sieve_run *r, struct btz_err *err) BTZ_WARN_UNUSED;
 /* How many items of each kind the card's file gave: a copy of the card that says so too. */

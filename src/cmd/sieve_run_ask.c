@@ -91,7 +91,11 @@ static int take(struct asking *a, const struct btz_drive_sieve_answer *got, stru
         (void)snprintf(a->last_failure, sizeof(a->last_failure), "%.*s", BTZ_FMT(got->text));
         return BTZ_OK;
     }
-    if (got->attempts) {
+    if (a->source->check) {
+        rc = a->source->check(a->r, a->source->data, (size_t)got->id, got->bytes, reply.rejected,
+                              err);
+    }
+    if (rc == BTZ_OK && got->attempts) {
         rc = btz_store_sieve_reply_put(a->r->store, a->r->no, &reply, err);
     }
     return rc ? rc
@@ -149,13 +153,16 @@ int sieve_ask(struct sieve_run *r, const struct sieve_model *model,
     struct asking a = {.r = r, .model = model, .source = source, .arena = btz_arena_new()};
     int64_t missing = r->missing;
     bool local = model->model.kind == BTZ_LLM_MODEL_LOCAL;
-    size_t in_flight = (size_t)btz_args_int(context->args, "in-flight",
-                                            local ? LOCAL_IN_FLIGHT : DEFAULT_IN_FLIGHT);
+    size_t in_flight = r->replay
+                           ? 1
+                           : (size_t)btz_args_int(context->args, "in-flight",
+                                                  local ? LOCAL_IN_FLIGHT : DEFAULT_IN_FLIGHT);
     const struct btz_drive_model_options options = {
         .policy = {.in_flight = (uint32_t)in_flight,
                    .attempt_timeout_us =
-                       btz_args_int(context->args, "request-timeout", 0) * 1000000,
-                   .seed = r->seed},
+                       r->replay ? 0 : btz_args_int(context->args, "request-timeout", 0) * 1000000,
+                   .seed = r->seed,
+                   .api = source->api},
         .key = &model->key};
     int rc =
         r->replay ? BTZ_OK : btz_drive_sieve_new(r->loop, &model->model, &options, &a.client, err);
@@ -165,14 +172,15 @@ int sieve_ask(struct sieve_run *r, const struct sieve_model *model,
     }
     if (rc == BTZ_OK && is_down(&a)) {
         rc = btz_err_set(err, BTZ_EIO,
-                         "%.*s gives no answers: %s; every row so far is kept, `bartizan sieve run "
+                         "%.*s gives no answers: %s; every row so far is kept, `bartizan sieve %s "
                          "--resume %s` goes on",
-                         BTZ_FMT(model->name), a.last_failure, r->id);
-    } else if (rc == BTZ_OK && r->missing > missing) {
+                         BTZ_FMT(model->name), a.last_failure, r->kind, r->id);
+    } else if (rc == BTZ_OK && r->missing > missing && !r->checking) {
         btz_cmd_note(context, "%.*s: %lld answers are missing%s%s", BTZ_FMT(model->name),
                      (long long)(r->missing - missing), a.last_failure[0] ? ", the last: " : "",
                      a.last_failure);
     }
+    memcpy(r->last_failure, a.last_failure, sizeof(r->last_failure));
     btz_drive_sieve_free(a.client);
     btz_arena_free(a.arena);
     return rc;
@@ -518,6 +526,47 @@ static void set_views(const struct sieve_run *r, struct answers *a)
             }
         }
     }
+}
+
+static int plan_view(struct sieve_run *r, const struct answers *a, const struct view *view,
+                     struct btz_arena *arena, struct btz_err *err)
+{
+    const char *index = view->retrieval == SIEVE_ALL ? "-" : view->arm_index ? "arm" : "raw";
+    int rc = BTZ_OK;
+
+    for (size_t arm = 0; rc == BTZ_OK && arm < r->arm_count; arm++) {
+        struct btz_json *plan = btz_json_new_object(arena);
+
+        btz_json_set_str(arena, plan, "model", a->model->name);
+        btz_json_set_strz(arena, plan, "retrieval", sieve_retrieval_names[view->retrieval]);
+        btz_json_set_strz(arena, plan, "index", index);
+        for (int kind = 0; kind < BTZ_SIEVE_KINDS; kind++) {
+            btz_json_set_int(arena, plan, btz_sieve_kind_name((enum btz_sieve_kind)kind),
+                             (int64_t)r->kinds[kind]);
+        }
+        rc = sieve_plan_put(r, "answer",
+                            btz_arena_printf(arena, "%.*s/%s/%s/", BTZ_FMT(a->model->name),
+                                             sieve_retrieval_names[view->retrieval], index),
+                            &r->arms[arm], plan, arena, err);
+    }
+    return rc;
+}
+
+int sieve_plan_answers(struct sieve_run *r, struct btz_err *err)
+{
+    struct btz_arena *arena = btz_arena_new();
+    struct answers a = {0};
+    int rc = BTZ_OK;
+
+    set_views(r, &a);
+    for (size_t m = 0; m < r->model_count; m++) {
+        a.model = &r->models[m];
+        for (size_t v = 0; rc == BTZ_OK && v < a.view_count; v++) {
+            rc = plan_view(r, &a, &a.views[v], arena, err);
+        }
+    }
+    btz_arena_free(arena);
+    return rc;
 }
 
 int sieve_ask_models(struct sieve_run *r, struct btz_err *err)

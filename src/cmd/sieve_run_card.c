@@ -8,23 +8,25 @@
 
 /* ---- models and arms ---- */
 
-int sieve_model_parse(struct btz_context *context, struct btz_str reference,
-                      struct sieve_model *out, struct btz_err *err)
+int sieve_model_parse(struct sieve_run *r, struct btz_str reference, struct sieve_model *out,
+                      struct btz_err *err)
 {
+    struct btz_context *context = r->context;
     size_t key_for_count = 0;
-    struct btz_str *key_for = btz_cmd_values(context, "key-for", &key_for_count);
+    struct btz_str *key_for = NULL;
     char state[PATH_MAX];
     int rc;
 
     (void)btz_cmd_local_state(state, sizeof(state));
     *out = (struct sieve_model){0};
     rc = btz_llm_model_parse(context->arena, reference, state, &out->model, err);
-    if (rc == BTZ_OK && out->model.kind != BTZ_LLM_MODEL_REF) {
+    if (rc == BTZ_OK && out->model.kind != BTZ_LLM_MODEL_REF && !r->replay) {
+        key_for = btz_cmd_values(context, "key-for", &key_for_count);
         rc = btz_llm_key_for(context->arena, &out->model, getenv("OPENAI_API_KEY"),
                              btz_args_text(context->args, "key-file", NULL), key_for, key_for_count,
                              &out->key, err);
     }
-    if (rc == BTZ_OK && out->model.kind == BTZ_LLM_MODEL_LOCAL &&
+    if (rc == BTZ_OK && out->model.kind == BTZ_LLM_MODEL_LOCAL && !r->replay &&
         !btz_cmd_local_runs(out->model.local.pid)) {
         rc = btz_err_set(err, BTZ_EMISSING,
                          "the local model is not running: `make local-model` starts it");
@@ -176,6 +178,9 @@ static int check_file(const struct btz_json *card, const char *key, struct btz_s
         return BTZ_OK;
     }
     rc = btz_sieve_file_hash(btz_arena_cstr(arena, *path), &hash, err);
+    if (rc != BTZ_OK) {
+        btz_err_prefix(err, "%.*s: ", BTZ_FMT(*path));
+    }
     if (rc == BTZ_OK &&
         !btz_str_is(btz_json_str(btz_json_getz(file, "sha256")), btz_hash_hex(&hash, hex))) {
         rc = btz_err_set(err, BTZ_ECORRUPT,
@@ -207,19 +212,67 @@ static struct btz_str *list_of(struct btz_arena *arena, const struct btz_json *c
     return out;
 }
 
-static int read_models(struct sieve_run *r, struct btz_err *err)
+int sieve_card_models(struct sieve_run *r, const char *key, const char *option,
+                      struct sieve_model **out, size_t *count, struct btz_err *err)
 {
-    struct btz_str *names = list_of(r->arena, r->card, "models", &r->model_count);
+    struct btz_str *names = list_of(r->arena, r->card, key, count);
+    struct sieve_model *models = btz_arena_array(r->arena, *count + 1, sizeof(*models));
     int rc = BTZ_OK;
 
-    r->models = btz_arena_array(r->arena, r->model_count + 1, sizeof(*r->models));
-    for (size_t i = 0; rc == BTZ_OK && i < r->model_count; i++) {
-        rc = sieve_model_parse(r->context, names[i], &r->models[i], err);
+    for (size_t i = 0; rc == BTZ_OK && i < *count; i++) {
+        rc = sieve_model_parse(r, names[i], &models[i], err);
         for (size_t k = 0; rc == BTZ_OK && k < i; k++) {
-            if (btz_str_eq(r->models[k].name, r->models[i].name)) {
-                rc = btz_err_set(err, BTZ_EUSAGE, "-m %.*s is given twice", BTZ_FMT(names[i]));
+            if (btz_str_eq(models[k].name, models[i].name)) {
+                rc = btz_err_set(err, BTZ_EUSAGE, "%s %.*s is given twice", option,
+                                 BTZ_FMT(names[i]));
             }
         }
+    }
+    *out = models;
+    return rc;
+}
+
+int sieve_card_is_old(struct btz_context *context, const char *const *settings, size_t count,
+                      bool *old, struct btz_err *err)
+{
+    bool resume = btz_args_has(context->args, "resume");
+    bool replay = btz_args_has(context->args, "replay");
+
+    *old = resume || replay;
+    if (resume && replay) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--resume goes on with a run, --replay makes a new one");
+    }
+    if (*old && btz_args_count(context->args)) {
+        return btz_err_set(err, BTZ_EUSAGE, "the file of items is that of the run");
+    }
+    for (size_t i = 0; *old && i < count; i++) {
+        if (btz_args_has(context->args, settings[i])) {
+            return btz_err_set(err, BTZ_EUSAGE, "--%s is that of the run", settings[i]);
+        }
+    }
+    return BTZ_OK;
+}
+
+int sieve_card_load(struct sieve_run *r, struct btz_err *err)
+{
+    const char *resumed = btz_args_text(r->context->args, "resume", NULL);
+    const char *replayed = btz_args_text(r->context->args, "replay", NULL);
+    struct btz_store_sieve_run found;
+    int rc = btz_store_sieve_find(r->store, btz_str_of(resumed ? resumed : replayed), r->arena,
+                                  &found, err);
+
+    if (rc == BTZ_OK && !btz_str_is(found.kind, r->kind)) {
+        rc = btz_err_set(err, BTZ_EUSAGE, "%s is a run of `sieve %.*s`", found.id,
+                         BTZ_FMT(found.kind));
+    }
+    rc = rc ? rc : btz_json_parse(r->arena, found.card, NULL, &r->card, err);
+    if (rc == BTZ_OK && resumed) {
+        r->resumed = true;
+        r->no = found.no;
+        memcpy(r->id, found.id, sizeof(found.id));
+    } else if (rc == BTZ_OK) {
+        r->replay = found.no;
     }
     return rc;
 }
@@ -248,7 +301,16 @@ int sieve_card_read(struct sieve_run *r, struct btz_err *err)
     }
     names = list_of(r->arena, card, "arms", &count);
     rc = rc ? rc : sieve_arms_parse(r, names, count, number_of(card, "random_seeds"), err);
-    rc = rc ? rc : read_models(r, err);
+    rc = rc ? rc : sieve_card_models(r, "models", "-m", &r->models, &r->model_count, err);
+    if (rc == BTZ_OK && btz_json_is(btz_json_getz(card, "embeddings"), BTZ_JSON_STRING)) {
+        r->embeddings = BTZ_NEW(r->arena, struct sieve_model);
+        rc = sieve_model_parse(r, btz_json_str(btz_json_getz(card, "embeddings")), r->embeddings,
+                               err);
+    }
+    if (rc == BTZ_OK && r->embeddings && r->embeddings->model.kind == BTZ_LLM_MODEL_REF) {
+        rc = btz_err_set(err, BTZ_EUSAGE,
+                         "--embeddings: a reference agent makes no embeddings; name a model");
+    }
     return rc ? rc
               : sieve_load_items(r, split.len ? btz_arena_cstr(r->arena, split) : NULL,
                                  number_of(card, "limit"), err);

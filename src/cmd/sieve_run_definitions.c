@@ -8,11 +8,6 @@
 
 enum { CALLS = 24, SHOWN_MAX = 16 * 1024 * 1024, DEPTH_MAX = 64, FACTS_BYTES = 64 * 1024 * 1024 };
 
-struct facts {
-    struct btz_sieve_fact *items;
-    size_t count;
-};
-
 /* ---- definitions ---- */
 
 /* The definitions of the --definitions file take the place of the items' own. */
@@ -66,21 +61,21 @@ static int load_definitions(struct sieve_run *r, struct sieve_document **out, si
     return rc == BTZ_EAGAIN ? BTZ_OK : rc;
 }
 
-static void set_facts(struct btz_arena *arena, struct btz_json *row, const struct facts *facts,
+static void set_facts(struct btz_arena *arena, struct btz_json *row, const struct sieve_run *r,
                       const struct sieve_document *d, struct btz_str shown)
 {
     struct btz_json *list = btz_json_new_array(arena);
 
-    for (size_t i = 0; i < facts->count; i++) {
+    for (size_t i = 0; i < r->fact_count; i++) {
         struct btz_sieve_survival survival;
         struct btz_json *fact;
 
-        if (!btz_str_eq(facts->items[i].id, d->id)) {
+        if (!btz_str_eq(r->facts[i].id, d->id)) {
             continue;
         }
-        btz_sieve_survive(shown, &facts->items[i].text, 1, &survival);
+        btz_sieve_survive(shown, &r->facts[i].text, 1, &survival);
         fact = btz_json_new_object(arena);
-        btz_json_set_str(arena, fact, "kind", facts->items[i].kind);
+        btz_json_set_str(arena, fact, "kind", r->facts[i].kind);
         btz_json_set_bool(arena, fact, "kept", survival.survived);
         btz_json_push(arena, list, fact);
     }
@@ -89,8 +84,7 @@ static void set_facts(struct btz_arena *arena, struct btz_json *row, const struc
 
 static int definition_row(struct sieve_run *r, const struct sieve_arm *arm,
                           const struct sieve_document *d, const struct btz_canon_result *result,
-                          bool collides, const struct facts *facts, struct btz_arena *arena,
-                          struct btz_err *err)
+                          bool collides, struct btz_arena *arena, struct btz_err *err)
 {
     struct btz_json *row = btz_json_new_object(arena);
     struct btz_sieve_equivalence same = {0};
@@ -121,7 +115,7 @@ static int definition_row(struct sieve_run *r, const struct sieve_arm *arm,
     btz_json_set_int(arena, row, "calls_loosened", (int64_t)same.loosened);
     btz_json_set_int(arena, row, "calls_tightened", (int64_t)same.tightened);
     btz_json_set_bool(arena, row, "collides", collides);
-    set_facts(arena, row, facts, d, btz_buf_view(&shown));
+    set_facts(arena, row, r, d, btz_buf_view(&shown));
     rc = sieve_row_put(
         r, btz_arena_printf(arena, "definition/%.*s/%.*s", BTZ_FMT(arm->label), BTZ_FMT(d->id)),
         row, err);
@@ -132,7 +126,7 @@ static int definition_row(struct sieve_run *r, const struct sieve_arm *arm,
 /* All definitions of one list under one arm. */
 static int definition_list(struct sieve_run *r, const struct sieve_arm *arm,
                            const struct sieve_document *first, size_t count,
-                           const struct facts *facts, struct btz_arena *arena, struct btz_err *err)
+                           struct btz_arena *arena, struct btz_err *err)
 {
     struct btz_canon_result *results = btz_arena_array(arena, count + 1, sizeof(*results));
     const struct btz_json *none = btz_json_new_object(arena);
@@ -149,7 +143,7 @@ static int definition_list(struct sieve_run *r, const struct sieve_arm *arm,
     }
     for (size_t i = 0; rc == BTZ_OK && i < count; i++) {
         rc = definition_row(r, arm, &first[i], &results[i], results[i].definition && collides[i],
-                            facts, arena, err);
+                            arena, err);
         r->done++;
     }
     return rc;
@@ -244,26 +238,60 @@ static int guard_rows(struct sieve_run *r, const struct sieve_document *all, siz
     return rc;
 }
 
+int sieve_facts(struct sieve_run *r, struct btz_err *err)
+{
+    const char *path = btz_arena_cstr(r->arena, r->facts_path);
+    struct btz_str text;
+    int rc;
+
+    if (!r->facts_path.len) {
+        return BTZ_OK;
+    }
+    rc = btz_file_read(r->arena, path, FACTS_BYTES, &text, err);
+    return rc ? rc : btz_sieve_facts_parse(r->arena, text, path, &r->facts, &r->fact_count, err);
+}
+
+/* Facts about definitions that are not here are said and left out; if all are, the file is wrong.
+ */
+static int check_facts(struct sieve_run *r, const struct sieve_document *all, size_t count,
+                       struct btz_err *err)
+{
+    struct btz_json *ids = btz_json_new_object(r->arena);
+    size_t known = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        btz_json_set(r->arena, ids, all[i].id, btz_json_null(r->arena));
+    }
+    for (size_t i = 0; i < r->fact_count; i++) {
+        known += btz_json_get(ids, r->facts[i].id) != NULL;
+    }
+    if (r->fact_count && known == 0) {
+        return btz_err_set(err, BTZ_EINVAL,
+                           "%.*s: none of its ids is that of a definition that is measured here, "
+                           "such as %.*s",
+                           BTZ_FMT(r->facts_path),
+                           BTZ_FMT(count ? all[0].id : BTZ_STR("(there is none)")));
+    }
+    if (known < r->fact_count) {
+        btz_cmd_note(r->context, "%zu of the %zu facts are about definitions that are not here",
+                     r->fact_count - known, r->fact_count);
+    }
+    return BTZ_OK;
+}
+
 int sieve_definitions(struct sieve_run *r, struct btz_err *err)
 {
     struct sieve_document *all = NULL;
     struct btz_arena *arena = btz_arena_new();
-    struct facts facts = {0};
-    struct btz_str text;
     size_t count = 0;
     int rc = load_definitions(r, &all, &count, err);
 
-    if (rc == BTZ_OK && r->facts_path.len) {
-        const char *path = btz_arena_cstr(r->arena, r->facts_path);
-
-        rc = btz_file_read(r->arena, path, FACTS_BYTES, &text, err);
-        rc = rc ? rc : btz_sieve_facts_parse(r->arena, text, path, &facts.items, &facts.count, err);
-    }
+    rc = rc ? rc : check_facts(r, all, count, err);
     for (size_t a = 0; rc == BTZ_OK && a < r->arm_count; a++) {
         for (size_t i = 0, n; rc == BTZ_OK && r->arms[a].first && i < count; i += n) {
             n = btz_json_count(all[i].list);
             btz_arena_reset(arena);
-            rc = definition_list(r, &r->arms[a], &all[i], n, &facts, arena, err);
+            rc = definition_list(r, &r->arms[a], &all[i], n, arena, err);
             if (rc == BTZ_OK && sieve_tick(r, "definitions")) {
                 rc = BTZ_EXIT_INTERRUPTED;
             }

@@ -111,15 +111,15 @@ static int survive_all(struct sieve_run *r, struct btz_err *err)
 
 /* ---- retrieval ---- */
 
-/* The index over all documents: as they are (`arm` NULL), or as the arm leaves them. */
-static int make_index(struct sieve_run *r, const struct sieve_arm *arm,
-                      struct btz_sieve_index **out, struct btz_err *err)
+int sieve_documents_each(struct sieve_run *r, const struct sieve_arm *arm,
+                         int (*take)(void *data, const struct sieve_document *document,
+                                     const struct btz_json *tool, struct btz_err *err),
+                         void *data, struct btz_err *err)
 {
     struct btz_arena *arena = btz_arena_new();
-    struct btz_sieve_index *index = NULL;
     struct btz_canon_result *results = NULL;
     size_t place = 0;
-    int rc = btz_sieve_index_new(&index, err);
+    int rc = BTZ_OK;
 
     for (size_t i = 0; rc == BTZ_OK && i < r->document_count; i++) {
         const struct sieve_document *d = &r->documents[i];
@@ -140,9 +140,31 @@ static int make_index(struct sieve_run *r, const struct sieve_arm *arm,
                 tool = withheld;
             }
         }
-        rc = rc ? rc : btz_sieve_index_add(index, d->cluster, tool, err);
+        rc = rc ? rc : take(data, d, tool, err);
     }
     btz_arena_free(arena);
+    return rc;
+}
+
+static int add_document(void *data, const struct sieve_document *document,
+                        const struct btz_json *tool, struct btz_err *err)
+{
+    return btz_sieve_index_add(data, document->cluster, tool, err);
+}
+
+/* The index over all documents: as they are (`arm` NULL), or as the arm leaves them. */
+static int make_index(struct sieve_run *r, const struct sieve_arm *arm,
+                      struct btz_sieve_index **out, struct btz_err *err)
+{
+    struct btz_sieve_index *index = NULL;
+    int rc = btz_sieve_index_new(&index, err);
+
+    if (rc == BTZ_OK && r->embedder) {
+        const struct btz_sieve_embedding embedding = sieve_embedding(r);
+
+        btz_sieve_index_embed(index, &embedding);
+    }
+    rc = rc ? rc : sieve_documents_each(r, arm, add_document, index, err);
     if (rc != BTZ_OK) {
         btz_sieve_index_free(index);
         return rc;
@@ -253,6 +275,7 @@ int sieve_offline(struct sieve_run *r, struct btz_err *err)
 {
     int rc = survive_all(r, err);
 
+    rc = rc || !r->embeddings ? rc : sieve_embed_all(r, err);
     rc = rc ? rc : sieve_retrieve(r, err);
     return rc ? rc : sieve_definitions(r, err);
 }

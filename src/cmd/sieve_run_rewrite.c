@@ -111,11 +111,33 @@ static int take(struct sieve_run *r, void *data, size_t id, const struct btz_has
     return rc;
 }
 
+static int plan(struct sieve_run *r, const struct sieve_rewriter *w, struct btz_err *err)
+{
+    struct btz_arena *arena = btz_arena_new();
+    int rc = BTZ_OK;
+
+    for (size_t a = 0; rc == BTZ_OK && a < r->arm_count; a++) {
+        struct btz_json *plan = btz_json_new_object(arena);
+        int64_t count = 0;
+
+        for (size_t i = 0; i < w->count; i++) {
+            count += w->tasks[i].arm == r->arms[a].arm;
+        }
+        btz_json_set_int(arena, plan, "definitions", count);
+        if (btz_canon_arm_asks(r->arms[a].arm)) {
+            rc = sieve_plan_put(r, "rewrite", BTZ_STR_NONE, &r->arms[a], plan, arena, err);
+        }
+    }
+    btz_arena_free(arena);
+    return rc;
+}
+
 int sieve_rewrite_all(struct sieve_run *r, struct sieve_model *model, struct btz_err *err)
 {
     struct sieve_rewriter *w = BTZ_NEW(r->arena, struct sieve_rewriter);
     struct sieve_source source = {.data = w, .what = "rewriting", .make = make, .take = take};
     struct btz_json *seen;
+    int rc;
 
     *w = (struct sieve_rewriter){.model = model, .arena = btz_arena_new()};
     w->replies = btz_json_new_object(w->arena);
@@ -137,7 +159,8 @@ int sieve_rewrite_all(struct sieve_run *r, struct sieve_model *model, struct btz
     }
     source.count = w->count;
     r->planned += w->count;
-    return w->count ? sieve_ask(r, model, &source, err) : BTZ_OK;
+    rc = plan(r, w, err);
+    return rc == BTZ_OK && w->count ? sieve_ask(r, model, &source, err) : rc;
 }
 
 int sieve_rewrite_get(struct sieve_run *r, enum btz_canon_arm arm, const struct btz_json *tool,

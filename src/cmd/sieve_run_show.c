@@ -94,6 +94,27 @@ bool sieve_row_known(struct sieve_run *r, struct btz_str key)
     return r->resumed && btz_store_sieve_row_has(r->store, r->no, key, &has, NULL) == BTZ_OK && has;
 }
 
+/* The row as it is made now against the row as it was written. */
+static int compare(struct sieve_run *r, struct btz_str key, struct btz_str json,
+                   struct btz_err *err)
+{
+    struct btz_arena *arena = btz_arena_new();
+    struct btz_str stored = BTZ_STR_NONE;
+    int rc = btz_store_sieve_row_get(r->store, r->no, key, arena, &stored, err);
+
+    if (rc == BTZ_OK && btz_str_eq(stored, json)) {
+        r->same++;
+    } else if (rc == BTZ_OK || (rc == BTZ_ENOTFOUND && !r->partial)) {
+        r->first_unlike = r->unlike ? r->first_unlike : btz_arena_dup(r->arena, key);
+        r->unlike++;
+        rc = BTZ_OK;
+    } else if (rc == BTZ_ENOTFOUND) {
+        rc = BTZ_OK;
+    }
+    btz_arena_free(arena);
+    return rc;
+}
+
 int sieve_row_put(struct sieve_run *r, struct btz_str key, const struct btz_json *row,
                   struct btz_err *err)
 {
@@ -105,14 +126,29 @@ int sieve_row_put(struct sieve_run *r, struct btz_str key, const struct btz_json
     }
     btz_buf_init(&text, BTZ_STORE_SIEVE_ROW_MAX);
     (void)btz_json_write(&text, row);
-    rc = text.failed ? btz_err_set(err, BTZ_ELIMIT, "the row %.*s is too large", BTZ_FMT(key))
-                     : btz_store_sieve_row_put(r->store, r->no, key, btz_buf_view(&text), err);
+    rc = text.failed   ? btz_err_set(err, BTZ_ELIMIT, "the row %.*s is too large", BTZ_FMT(key))
+         : r->checking ? compare(r, key, btz_buf_view(&text), err)
+                       : btz_store_sieve_row_put(r->store, r->no, key, btz_buf_view(&text), err);
     btz_buf_fini(&text);
-    if (rc == BTZ_OK && ++r->uncommitted >= SIEVE_ROWS_A_COMMIT) {
+    if (rc == BTZ_OK && !r->checking && ++r->uncommitted >= SIEVE_ROWS_A_COMMIT) {
         rc = btz_store_sieve_commit(r->store, err);
         r->uncommitted = 0;
     }
     return rc;
+}
+
+int sieve_plan_put(struct sieve_run *r, const char *of, struct btz_str where,
+                   const struct sieve_arm *arm, struct btz_json *plan, struct btz_arena *arena,
+                   struct btz_err *err)
+{
+    struct btz_str key =
+        btz_arena_printf(arena, "plan/%s/%.*s%.*s", of, BTZ_FMT(where), BTZ_FMT(arm->label));
+
+    btz_json_set_strz(arena, plan, "row", "plan");
+    btz_json_set_strz(arena, plan, "of", of);
+    btz_json_set_strz(arena, plan, "arm", btz_canon_arm_name(arm->arm));
+    btz_json_set_int(arena, plan, "seed", (int64_t)arm->seed);
+    return sieve_row_put(r, key, plan, err);
 }
 
 bool sieve_tick(struct sieve_run *r, const char *what)

@@ -1,5 +1,6 @@
-/* verify: recomputes the hash chain of a run. */
+/* verify: recomputes the hash chain of a run of the bench or of the sieve. */
 #include "cmd/cmd.h"
+#include "cmd/sieve.h"
 
 static int print(struct btz_context *context, const struct btz_store_run *run,
                  const struct btz_store_check *check, struct btz_err *err)
@@ -41,12 +42,20 @@ static int run(struct btz_context *context, struct btz_err *err)
     const char *reference =
         btz_args_count(context->args) ? btz_args_positional(context->args, 0) : "last";
     struct btz_store *store = NULL;
+    struct btz_store_sieve_run sieve;
     struct btz_store_run found;
+    bool fits = false;
     struct btz_store_check check = {.ok = false};
     int rc = btz_cmd_store(context, BTZ_STORE_READ, &store, err);
 
     if (rc == BTZ_OK) {
         rc = btz_store_run_find(store, btz_str_of(reference), context->arena, &found, err);
+    }
+    if (rc == BTZ_ENOTFOUND && btz_store_sieve_find(store, btz_str_of(reference), context->arena,
+                                                    &sieve, NULL) == BTZ_OK) {
+        rc = btz_cmd_sieve_verify(context, store, &sieve, &fits, err);
+        btz_store_close(store);
+        return rc ? rc : fits ? BTZ_EXIT_DONE : BTZ_EXIT_FAILED;
     }
     if (rc == BTZ_OK) {
         rc = btz_store_verify(store, found.no, &check, err);

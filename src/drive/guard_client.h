@@ -1,6 +1,7 @@
-/* Asks a guard model for all runners of a drive. Equal questions are asked once: what another trial
- * was told, or is waiting for, is the answer of this one too (definitions are the same in
- * hundreds of trials). Only verdicts that came are kept, never failures. */
+/* Asks a guard model, or a model that rewrites definitions, for all runners of a drive. Equal
+ * questions are asked once: what another trial was told, or is waiting for, is the answer of this
+ * one too (definitions are the same in hundreds of trials). Only verdicts that came are kept, never
+ * failures. */
 #ifndef BTZ_DRIVE_GUARD_CLIENT_H
 #define BTZ_DRIVE_GUARD_CLIENT_H
 

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "llm/embeddings.h"
 #include "llm/request.h"
 #include "net/http_client.h"
 
@@ -38,6 +39,7 @@ struct btz_drive_model_client {
     struct btz_net_http *http;
     size_t max_request;
     size_t max_reply;
+    enum btz_llm_api api;
     struct btz_buf url;
     struct btz_buf model_id;
     struct btz_buf authorization; /* empty = no key */
@@ -140,7 +142,9 @@ int btz_drive_model_client_new(struct btz_net_loop *loop, const struct btz_llm_m
     c->endpoint = btz_llm_endpoint_new(&options->policy);
     c->max_request = options->max_request_bytes ? options->max_request_bytes : MAX_REQUEST;
     c->max_reply = options->policy.limits.max_bytes;
-    keep(&c->url, "", model->url, "/chat/completions");
+    c->api = options->policy.api;
+    keep(&c->url, "", model->url,
+         c->api == BTZ_LLM_EMBEDDINGS ? "/embeddings" : "/chat/completions");
     keep(&c->model_id, "", model->id, "");
     if (options->key && options->key->send) {
         keep(&c->authorization, "Bearer ", options->key->key, "");
@@ -278,6 +282,7 @@ static bool transfer_ended(struct btz_drive_model_client *c, struct btz_drive_mo
         .http_status = done->http_status,
         .retry_after = btz_net_http_done_header(done, "Retry-After"),
         .body = btz_buf_view(&done->body),
+        .inputs = ask->part_count - 1, /* the first part is the settings */
         .text = btz_str_of(done->text),
     };
 
@@ -316,8 +321,11 @@ static bool attempt_start(struct btz_drive_model_client *c, struct ask *ask, int
     int rc = BTZ_OK;
 
     if (ask->body.len == 0) {
-        rc = btz_llm_request_body(ask->parts, ask->part_count, btz_buf_view(&c->model_id),
-                                  &ask->body, &err);
+        rc = c->api == BTZ_LLM_EMBEDDINGS
+                 ? btz_llm_embeddings_body(ask->parts, ask->part_count, btz_buf_view(&c->model_id),
+                                           &ask->body, &err)
+                 : btz_llm_request_body(ask->parts, ask->part_count, btz_buf_view(&c->model_id),
+                                        &ask->body, &err);
     }
     request.body = btz_buf_view(&ask->body);
     rc = rc ? rc : btz_net_http_start(c->http, &request, &ask->transfer, &err);

@@ -55,9 +55,9 @@ int btz_drive_model_client_new(struct btz_net_loop *loop, const struct btz_llm_m
  * allowed. */
 void btz_drive_model_client_free(struct btz_drive_model_client *client);
 
-/* Asks. `parts` as llm/request.h says; the array and all bytes stay valid until the answer is
- * pulled. `deadline_us` is monotonic, 0 = none. EEXISTS if `id` has no answer yet. Parts that are
- * wrong give an answer FAILED. */
+/* Asks. `parts` as llm/request.h says (for embeddings, llm/embeddings.h); the array and all bytes
+ * stay valid until the answer is pulled. `deadline_us` is monotonic, 0 = none. EEXISTS if `id` has
+ * no answer yet. Parts that are wrong give an answer FAILED. */
 int btz_drive_model_client_ask(struct btz_drive_model_client *client, uint64_t id,
                                const struct btz_str *parts, size_t count,
                                int64_t deadline_us) BTZ_WARN_UNUSED;

@@ -13,7 +13,8 @@ struct flight {
     struct flight *next;
     struct btz_trial *trial;
     void *tag;
-    uint64_t ask;                    /* id of the open model request; 0 = the guard model's */
+    uint64_t ask; /* id of the open model request; 0 = one of the guard model or the
+                   * rewriting model */
     struct btz_reference *reference; /* the agent, if it is one */
 };
 
@@ -22,7 +23,7 @@ struct btz_runner {
     enum btz_llm_model_kind kind;
     enum btz_llm_ref ref;
     struct btz_drive_model_client *client; /* NULL for a reference agent */
-    struct btz_drive_guard *guard;
+    struct btz_drive_guard *guard, *rewriter;
     struct flight *flying;
     struct flight *done, **done_end;
     size_t active;
@@ -81,6 +82,7 @@ int btz_runner_new(struct btz_drive *drive, const struct btz_runner_options *opt
     runner->kind = options->model->kind;
     runner->ref = options->model->ref;
     runner->guard = options->guard;
+    runner->rewriter = options->rewriter;
     runner->done_end = &runner->done;
     btz_needs_init(&runner->needs);
     if (runner->kind != BTZ_LLM_MODEL_REF) {
@@ -121,6 +123,9 @@ void btz_runner_free(struct btz_runner *runner)
     if (runner->guard) {
         btz_drive_guard_forget(runner->guard, runner);
     }
+    if (runner->rewriter) {
+        btz_drive_guard_forget(runner->rewriter, runner);
+    }
     free_flights(runner->flying);
     free_flights(runner->done);
     btz_needs_fini(&runner->needs);
@@ -140,10 +145,12 @@ static void finish(struct btz_runner *runner, struct flight *flight)
 static int perform(struct btz_runner *runner, struct flight *flight, const struct btz_need *need,
                    struct btz_answer *answer)
 {
-    if (need->endpoint == BTZ_TRIAL_GUARD) {
+    if (need->endpoint != BTZ_TRIAL_AGENT) {
+        struct btz_drive_guard *asked =
+            need->endpoint == BTZ_TRIAL_GUARD ? runner->guard : runner->rewriter;
+
         flight->ask = 0;
-        return runner->guard ? btz_drive_guard_ask(runner->guard, runner, flight, need)
-                             : BTZ_EMISSING;
+        return asked ? btz_drive_guard_ask(asked, runner, flight, need) : BTZ_EMISSING;
     }
     if (flight->reference) {
         *answer = (struct btz_answer){
@@ -215,7 +222,7 @@ size_t btz_runner_active(const struct btz_runner *runner)
     return runner->active;
 }
 
-/* The flight that waits for request `ask`, or for the guard model with this `tag`. */
+/* The flight that waits for request `ask`, or for one of the defence's models with this `tag`. */
 static struct flight *take_flying(struct btz_runner *runner, uint64_t ask, const void *tag)
 {
     for (struct flight **link = &runner->flying; *link; link = &(*link)->next) {
@@ -245,7 +252,7 @@ enum btz_answer_status drive_status(enum btz_llm_status status)
     }
 }
 
-/* Takes one answer of the guard model or the model, and moves its trial along. */
+/* Takes one answer of a model of the defence or the model under test, and moves its trial along. */
 static bool move_one(struct btz_runner *runner)
 {
     struct btz_drive_model_answer got;
@@ -253,7 +260,8 @@ static bool move_one(struct btz_runner *runner)
     struct flight *flight;
     void *tag = NULL;
 
-    if (runner->guard && btz_drive_guard_next(runner->guard, runner, &tag, &answer)) {
+    if ((runner->guard && btz_drive_guard_next(runner->guard, runner, &tag, &answer)) ||
+        (runner->rewriter && btz_drive_guard_next(runner->rewriter, runner, &tag, &answer))) {
         flight = take_flying(runner, 0, tag);
     } else if (runner->client && btz_drive_model_client_next(runner->client, &got)) {
         answer = (struct btz_answer){.status = drive_status(got.status),

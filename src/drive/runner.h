@@ -30,6 +30,7 @@ struct btz_runner_options {
     uint64_t seed;                     /* of the back-off's jitter */
     int64_t attempt_timeout_us;        /* of one model request; 0 = the endpoint's default */
     struct btz_drive_guard *guard;     /* for trials that ask a guard model; may be NULL */
+    struct btz_drive_guard *rewriter;  /* ... that ask a rewriting model; another client */
 };
 
 int btz_runner_new(struct btz_drive *drive, const struct btz_runner_options *options,

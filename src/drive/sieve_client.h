@@ -25,7 +25,8 @@ int btz_drive_sieve_ask(struct btz_drive_sieve *sieve, uint64_t id, const struct
 struct btz_drive_sieve_answer {
     uint64_t id;
     struct btz_hash request;
-    enum btz_llm_status status; /* OK: `bytes` is a body that btz_llm_reply_parse accepts;
+    enum btz_llm_status status; /* OK: `bytes` is a body that btz_llm_reply_parse accepts (for
+                                 * embeddings, btz_llm_embeddings_parse);
                                  * REJECTED: `bytes` are the provider's words */
     struct btz_str bytes, text; /* until the next call */
     int64_t took_us;

@@ -39,6 +39,10 @@ int btz_canon_arm_named(struct btz_str name, enum btz_canon_arm *out) BTZ_WARN_U
 /* The arm needs a model's reply: model-rewrite and canon+rewrite. */
 bool btz_canon_arm_asks(enum btz_canon_arm arm);
 
+/* The arm that a definition goes through before the model is asked: of an arm that asks, none or
+ * canon; of the others, the arm itself. It gives a list its names. */
+enum btz_canon_arm btz_canon_arm_before(enum btz_canon_arm arm);
+
 /* A control says what deletion alone would do; it is no defence. */
 bool btz_canon_arm_is_control(enum btz_canon_arm arm);
 
@@ -101,6 +105,8 @@ const struct btz_json *btz_canon_arguments(const struct btz_canon_result *result
                                            const struct btz_json *arguments,
                                            struct btz_arena *arena);
 
+enum { BTZ_CANON_REWRITE_TOKENS = 2048 }; /* at most, of a model's reply */
+
 struct btz_canon_question {
     struct btz_str system; /* the versioned prompt */
     struct btz_str user;
@@ -116,5 +122,9 @@ int btz_canon_question(enum btz_canon_arm arm, const struct btz_json *tool, stru
 int btz_canon_reply(enum btz_canon_arm arm, const struct btz_json *tool, struct btz_str reply,
                     const struct btz_canon_options *options, struct btz_arena *arena,
                     struct btz_canon_result *out, struct btz_err *err) BTZ_WARN_UNUSED;
+
+/* Gives the tool the name that it has in its list (btz_canon_list of btz_canon_arm_before). */
+void btz_canon_rename(struct btz_canon_result *result, struct btz_str name,
+                      struct btz_arena *arena);
 
 #endif

@@ -5,6 +5,13 @@
 
 enum { SHOWN_MAX = 24 * 1024, REPLY_MAX = 64 * 1024, LINE_MAX = 300 };
 
+enum btz_canon_arm btz_canon_arm_before(enum btz_canon_arm arm)
+{
+    return arm == BTZ_CANON_CANON_REWRITE   ? BTZ_CANON_CANON
+           : arm == BTZ_CANON_MODEL_REWRITE ? BTZ_CANON_NONE
+                                            : arm;
+}
+
 /* canon+rewrite asks about what canon makes of the definition. */
 static int before_asking(enum btz_canon_arm arm, const struct btz_json *tool,
                          const struct btz_canon_options *options, struct btz_arena *arena,
@@ -13,8 +20,7 @@ static int before_asking(enum btz_canon_arm arm, const struct btz_json *tool,
     if (!btz_canon_arm_asks(arm)) {
         return btz_err_set(err, BTZ_EUSAGE, "the arm %s asks no model", btz_canon_arm_name(arm));
     }
-    return btz_canon_tool(arm == BTZ_CANON_CANON_REWRITE ? BTZ_CANON_CANON : BTZ_CANON_NONE, tool,
-                          options, arena, out, err);
+    return btz_canon_tool(btz_canon_arm_before(arm), tool, options, arena, out, err);
 }
 
 int btz_canon_question(enum btz_canon_arm arm, const struct btz_json *tool, struct btz_arena *arena,
@@ -223,4 +229,17 @@ int btz_canon_reply(enum btz_canon_arm arm, const struct btz_json *tool, struct 
     }
     *out = result;
     return BTZ_OK;
+}
+
+void btz_canon_rename(struct btz_canon_result *result, struct btz_str name, struct btz_arena *arena)
+{
+    struct btz_json *definition;
+
+    if (btz_str_eq(result->name, name)) {
+        return;
+    }
+    definition = btz_json_shallow(arena, result->definition);
+    btz_json_set_str(arena, definition, "name", name);
+    result->definition = definition;
+    result->name = name;
 }

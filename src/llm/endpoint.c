@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/rng.h"
+#include "llm/embeddings.h"
 
 enum { TEXT_MAX = 768, REASON_MAX = 256, NOT_IN_HEAP = -1 };
 
@@ -305,7 +306,8 @@ enum judgement { GOOD, AGAIN, FAULT, TIMED_OUT, REFUSED };
 static bool is_about_settings(const struct btz_llm_provider_error *error)
 {
     static const char *const settings[] = {
-        "model", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed",
+        "model", "temperature",     "top_p", "max_tokens", "max_completion_tokens",
+        "seed",  "encoding_format",
     };
 
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
@@ -351,6 +353,7 @@ static enum judgement judge_error(struct btz_llm_endpoint *e, const struct btz_l
 static enum judgement judge(struct btz_llm_endpoint *e, const struct btz_llm_attempt *a)
 {
     struct btz_str text = head_of(a->text, 500);
+    struct btz_llm_embeddings vectors;
     struct btz_llm_reply reply;
     struct btz_err err;
     int rc;
@@ -375,7 +378,12 @@ static enum judgement judge(struct btz_llm_endpoint *e, const struct btz_llm_att
     if (a->http_status != 200) {
         return judge_error(e, a);
     }
-    rc = btz_llm_reply_parse(e->arena, a->body, &e->options.limits, &reply, &err);
+    if (e->options.api == BTZ_LLM_EMBEDDINGS) {
+        rc = btz_llm_embeddings_parse(e->arena, a->body, a->inputs, &e->options.limits, &vectors,
+                                      &err);
+    } else {
+        rc = btz_llm_reply_parse(e->arena, a->body, &e->options.limits, &reply, &err);
+    }
     if (rc) {
         (void)say(e, "%s", err.msg);
         return rc == BTZ_ELIMIT ? FAULT : AGAIN;

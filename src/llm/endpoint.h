@@ -10,8 +10,9 @@
  *  - at most `in_flight` attempts run at once; asks wait in the order they came, and one that is
  *    tried again goes before those that were never tried;
  *  - tried again: HTTP 429, 500, 502, 503, 504; no connection, broken connection, time-out, a body
- *    that is no chat completion. Not tried again: every other status, and 429 when the provider
- *    says that the account has no quota (type or code "insufficient_quota");
+ *    that is no chat completion (or are no embeddings, where those are asked for). Not tried again:
+ * every other status, and 429 when the provider says that the account has no quota (type or code
+ * "insufficient_quota");
  *  - the wait before attempt n+1 is drawn from [d/2, d], d = base_delay * 2^(n-1), at most
  *    max_delay; a Retry-After header (seconds or HTTP-date, RFC 9110 section 10.2.3) sets a lower
  *    bound, and on 429 and 503 no attempt at all starts before it has passed;
@@ -31,6 +32,9 @@
 struct btz_llm_endpoint;
 struct btz_llm_ask;
 
+/* What is asked for: it decides which bodies are good. */
+enum btz_llm_api { BTZ_LLM_CHAT, BTZ_LLM_EMBEDDINGS };
+
 struct btz_llm_endpoint_options {
     uint32_t in_flight;         /* 0 = 8 */
     uint32_t max_attempts;      /* 0 = 6 */
@@ -40,11 +44,13 @@ struct btz_llm_endpoint_options {
     int64_t max_retry_after_us; /* 0 = 300 s */
     uint64_t seed;
     struct btz_llm_limits limits; /* for the check that a body is a chat completion */
+    enum btz_llm_api api;
 };
 
 /* How an ask ends. */
 enum btz_llm_status {
-    BTZ_LLM_OK,       /* the body is a chat completion that btz_llm_reply_parse accepts */
+    BTZ_LLM_OK,       /* the body is a chat completion that btz_llm_reply_parse accepts, or what
+                       * btz_llm_embeddings_parse does */
     BTZ_LLM_FAILED,   /* a fault of provider, network or configuration; `text` says which */
     BTZ_LLM_REJECTED, /* the provider refused what the request contains; `text` is its message */
     BTZ_LLM_TIMEOUT,  /* the deadline passed, or the last attempt timed out */
@@ -68,6 +74,7 @@ struct btz_llm_attempt {
     int http_status;
     struct btz_str retry_after; /* header value; empty = none */
     struct btz_str body;
+    size_t inputs;       /* embeddings: texts that were sent */
     struct btz_str text; /* what the driver knows of a failure, for people */
 };
 

@@ -66,6 +66,34 @@ void sieve_counter_end(const struct sieve_counter *counter, struct sieve_figure 
     }
 }
 
+void sieve_figure_miss(struct sieve_figure *figure, int64_t missing)
+{
+    double all = (double)(figure->n + missing);
+
+    figure->missing = missing;
+    figure->bounds = (struct btz_interval){BTZ_INTERVAL_NO_DATA, NAN, NAN};
+    if (all > 0) {
+        figure->bounds = (struct btz_interval){BTZ_INTERVAL_OK, figure->k / all,
+                                               (figure->k + (double)missing) / all};
+    }
+}
+
+int64_t sieve_planned(const struct btz_sieve_report *report, const char *of, uint32_t arm,
+                      uint32_t subject, int kind)
+{
+    int64_t sum = -1;
+
+    for (size_t i = 0; i < report->plan_count; i++) {
+        const struct sieve_plan *plan = &report->plans[i];
+
+        if (strcmp(plan->of, of) == 0 && plan->arm == arm && plan->subject == subject) {
+            sum += sum < 0; /* random-delete: one plan a seed */
+            sum += kind == SIEVE_KINDS ? plan->definitions : plan->kinds[kind];
+        }
+    }
+    return sum;
+}
+
 double sieve_upper_limit(const struct sieve_figure *figure)
 {
     const struct btz_count count = {(int64_t)figure->k, figure->n, 0};

@@ -246,6 +246,27 @@ static void count_seeds(const struct btz_sieve_report *report, const struct slic
     }
 }
 
+/* Which items a measure looks at. */
+static enum sieve_kind kind_of(const struct measure *m)
+{
+    return m->counts == is_twin       ? SIEVE_TWIN
+           : m->counts == is_negative ? SIEVE_NEGATIVE
+                                      : SIEVE_ATTACK;
+}
+
+/* Answers that were planned and are not there. */
+static int64_t missing_in(const struct btz_sieve_report *report, const struct slice *s,
+                          enum sieve_kind kind)
+{
+    int64_t planned = sieve_planned(report, "answer", s->arm, s->subject, kind);
+    int64_t seen = 0;
+
+    for (size_t i = 0; i < s->rows->count; i++) {
+        seen += in_slice(s, &s->rows->rows[i]) && s->rows->rows[i].kind == kind;
+    }
+    return planned > seen ? planned - seen : 0;
+}
+
 static void add_share(struct btz_sieve_report *report, const char *table,
                       const struct sieve_subject *subject, const char *index, const struct slice *s,
                       const struct measure *m)
@@ -256,7 +277,10 @@ static void add_share(struct btz_sieve_report *report, const char *table,
                                   .over = m->over};
 
     count_slice(report, s, m, &figure);
-    if (figure.n == 0) {
+    if (subject) {
+        sieve_figure_miss(&figure, missing_in(report, s, kind_of(m)));
+    }
+    if (figure.n + figure.missing == 0) {
         return;
     }
     if (subject) {
@@ -440,6 +464,7 @@ static void add_rules(struct btz_sieve_report *report)
 static void add_rewrites(struct btz_sieve_report *report, uint32_t arm)
 {
     static const char *const outcomes[] = {"rewritten", "refused", "malformed", "rejected"};
+    int64_t planned;
 
     for (EACH(outcomes)) {
         struct btz_arena *arena = btz_arena_new();
@@ -457,7 +482,9 @@ static void add_rewrites(struct btz_sieve_report *report, uint32_t arm)
         }
         sieve_counter_end(&counter, &figure);
         btz_arena_free(arena);
-        if (figure.n) {
+        planned = sieve_planned(report, "rewrite", arm, 0, SIEVE_KINDS);
+        sieve_figure_miss(&figure, planned > figure.n ? planned - figure.n : 0);
+        if (figure.n + figure.missing) {
             *sieve_figure_add(report) = figure;
         }
     }
@@ -471,6 +498,7 @@ static void add_curve_point(struct btz_sieve_report *report, uint32_t arm, uint3
     struct btz_arena *arena = btz_arena_new();
     struct sieve_counter counter = sieve_counter_new(arena, report->clusters.count);
     struct btz_str name = report->attack_models.texts[model];
+    int64_t planned;
     struct sieve_figure figure = {
         .table = name.len ? "adaptive-model" : "adaptive",
         .model = name,
@@ -487,7 +515,9 @@ static void add_curve_point(struct btz_sieve_report *report, uint32_t arm, uint3
     }
     sieve_counter_end(&counter, &figure);
     btz_arena_free(arena);
-    if (figure.n) {
+    planned = sieve_planned(report, "adaptive", arm, model, SIEVE_ATTACK);
+    sieve_figure_miss(&figure, planned > figure.n ? planned - figure.n : 0);
+    if (figure.n + figure.missing) {
         *sieve_figure_add(report) = figure;
     }
 }
@@ -502,6 +532,14 @@ static void add_curves(struct btz_sieve_report *report, uint32_t arm, uint32_t m
 
         budget = row->subject == model && row->budget > budget ? row->budget : budget;
     }
+    for (size_t i = 0; i < report->plan_count; i++) { /* none may have been answered */
+        const struct sieve_plan *plan = &report->plans[i];
+
+        budget =
+            strcmp(plan->of, "adaptive") == 0 && plan->subject == model && plan->budget > budget
+                ? plan->budget
+                : budget;
+    }
     for (EACH(points)) {
         if (points[i] < budget) {
             add_curve_point(report, arm, model, points[i]);
@@ -509,6 +547,34 @@ static void add_curves(struct btz_sieve_report *report, uint32_t arm, uint32_t m
     }
     if (budget) {
         add_curve_point(report, arm, model, budget);
+    }
+}
+
+/* Attacks that broke one model, asked of another. */
+static void add_transfer(struct btz_sieve_report *report, uint32_t arm, uint32_t pair, bool again)
+{
+    struct btz_arena *arena = btz_arena_new();
+    struct sieve_counter counter = sieve_counter_new(arena, report->clusters.count);
+    struct sieve_figure figure = {.table = "transfer",
+                                  .model = report->transfers[pair].model,
+                                  .second = report->transfers[pair].retrieval,
+                                  .arm = report->arms.texts[arm],
+                                  .measure = again ? BTZ_STR("acts-on-both") : BTZ_STR("acts"),
+                                  .over = "broken attacks"};
+    int64_t planned = sieve_planned(report, "transfer", arm, pair, SIEVE_ATTACK);
+
+    for (size_t i = 0; i < report->transfer_rows.count; i++) {
+        const struct sieve_row *row = &report->transfer_rows.rows[i];
+
+        if (row->arm == arm && row->subject == pair) {
+            sieve_counter_add(&counter, row->cluster, row->acted && (row->acted_again || !again));
+        }
+    }
+    sieve_counter_end(&counter, &figure);
+    btz_arena_free(arena);
+    sieve_figure_miss(&figure, planned > figure.n ? planned - figure.n : 0);
+    if (planned >= 0) { /* also where nothing was broken: then there is nothing to carry over */
+        *sieve_figure_add(report) = figure;
     }
 }
 
@@ -571,6 +637,10 @@ static void figures_of(struct btz_sieve_report *report, uint32_t arm)
     add_rewrites(report, arm);
     for (uint32_t model = 0; model < report->attack_models.count; model++) {
         add_curves(report, arm, model);
+    }
+    for (uint32_t pair = 0; pair < report->transfer_count; pair++) {
+        add_transfer(report, arm, pair, true);
+        add_transfer(report, arm, pair, false);
     }
     add_operators(report, arm);
 }

@@ -55,6 +55,7 @@ struct sieve_row {
     int64_t facts, facts_kept;
     /* attacks */
     int64_t attempts, budget; /* attempts: 0 = not broken */
+    bool acted, acted_again;  /* the second model, on the variant and on its fresh drawing */
 };
 
 struct sieve_rows {
@@ -65,6 +66,14 @@ struct sieve_rows {
 struct sieve_fact_row {
     uint32_t arm, kind, cluster;
     bool kept;
+};
+
+/* How many rows a run is to have of a kind, for one arm (and one seed of it). */
+struct sieve_plan {
+    const char *of; /* "answer", "rewrite", "adaptive", "transfer" */
+    uint32_t arm, subject;
+    int64_t kinds[SIEVE_KINDS];
+    int64_t definitions, budget;
 };
 
 struct sieve_guard_row {
@@ -78,16 +87,20 @@ struct sieve_guard_row {
 struct sieve_figure {
     const char *table;
     struct btz_str model, retrieval, index; /* empty: not of a model */
+    struct btz_str second; /* the model to which attacks were carried over; empty: none */
     struct btz_str arm;
     struct btz_str measure;
     const char *over; /* what n counts */
     double k;
     int64_t n;
+    int64_t missing; /* planned and not answered: in no n. Also where `over` is a part of the items
+                      * only: what is missing hides on which side it would have fallen */
     int64_t clusters;
     double value; /* NaN: no data */
     bool is_share;
     double n_effective; /* n by the design effect of clusters; n where that cannot be told */
     struct btz_interval interval; /* Wilson at 95% with n_effective */
+    struct btz_interval bounds;   /* the share with everything missing as 0 and as 1 */
     int64_t seeds;                /* of random-delete: k and n are over all of them */
     double least, most;           /* among the seeds */
 };
@@ -97,6 +110,7 @@ struct sieve_contrast {
     struct btz_paired_table table; /* first: none */
     struct btz_paired paired;
     double adjusted;
+    int64_t missing; /* pairs that were planned and of which an answer is missing */
 };
 
 struct sieve_goal {
@@ -105,7 +119,7 @@ struct sieve_goal {
     struct btz_str about; /* what was counted */
     double target;        /* of the value: at most, or a difference at least */
     double value, limit;  /* limit: one-sided 95% */
-    int64_t n, clusters;
+    int64_t n, clusters, missing;
     enum btz_goal_state state;
 };
 
@@ -119,6 +133,12 @@ struct btz_sieve_report {
     struct sieve_rows answers, survival, retrieval, definitions, rewrites;
     struct sieve_rows attacks;       /* `subject` is one of attack_models; "": bytes alone */
     struct sieve_rows operator_rows; /* `subject` is one of operators */
+    struct sieve_subject *transfers; /* model, and in the place of retrieval the second one */
+    size_t transfer_count, transfer_cap;
+    struct sieve_rows transfer_rows;  /* `subject` is one of transfers */
+    const struct btz_json *embedding; /* the row; NULL: retrieval used n-grams, or was not done */
+    struct sieve_plan *plans;
+    size_t plan_count, plan_cap;
     struct sieve_fact_row *facts;
     size_t fact_count, fact_cap;
     struct sieve_guard_row *guards;
@@ -155,6 +175,12 @@ struct sieve_counter sieve_counter_new(struct btz_arena *arena, size_t clusters)
 void sieve_counter_add(struct sieve_counter *counter, uint32_t cluster, double value);
 /* Sets k, n, clusters, value, n_effective and interval. */
 void sieve_counter_end(const struct sieve_counter *counter, struct sieve_figure *figure);
+/* Sets `missing` and the bounds, after sieve_counter_end. */
+void sieve_figure_miss(struct sieve_figure *figure, int64_t missing);
+/* Planned rows of a kind: of items (SIEVE_KINDS: of definitions), -1: no plan, as in runs of older
+ * versions. */
+int64_t sieve_planned(const struct btz_sieve_report *report, const char *of, uint32_t arm,
+                      uint32_t subject, int kind);
 /* Upper one-sided 95% limit of a share: the larger one of the exact limit for independent items
  * and of Wilson's with n_effective. NaN without data. */
 double sieve_upper_limit(const struct sieve_figure *figure);

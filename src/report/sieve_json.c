@@ -22,6 +22,9 @@ static struct btz_json *figure_json(struct btz_arena *arena, const struct sieve_
     btz_json_setz(arena, out, "model", text_or_null(arena, f->model));
     btz_json_setz(arena, out, "retrieval", text_or_null(arena, f->retrieval));
     btz_json_setz(arena, out, "index", text_or_null(arena, f->index));
+    if (f->second.len) {
+        btz_json_set_str(arena, out, "second", f->second);
+    }
     btz_json_set_str(arena, out, "arm", f->arm);
     btz_json_set_str(arena, out, "measure", f->measure);
     btz_json_set_strz(arena, out, "over", f->over);
@@ -33,6 +36,14 @@ static struct btz_json *figure_json(struct btz_arena *arena, const struct sieve_
         set_number(arena, out, "n_effective", f->n_effective);
         set_number(arena, out, "lo", f->interval.lo);
         set_number(arena, out, "hi", f->interval.hi);
+        btz_json_set_int(arena, out, "missing", f->missing);
+    }
+    if (f->missing) {
+        struct btz_json *bounds = btz_json_new_object(arena);
+
+        set_number(arena, bounds, "lo", f->bounds.lo);
+        set_number(arena, bounds, "hi", f->bounds.hi);
+        btz_json_setz(arena, out, "bounds", bounds);
     }
     if (f->seeds) {
         btz_json_set_int(arena, out, "seeds", f->seeds);
@@ -51,6 +62,7 @@ static struct btz_json *contrast_json(struct btz_arena *arena, const struct siev
     btz_json_set_str(arena, out, "index", c->index);
     btz_json_set_str(arena, out, "arm", c->arm);
     btz_json_set_int(arena, out, "pairs", c->paired.pairs);
+    btz_json_set_int(arena, out, "missing", c->missing);
     btz_json_set_int(arena, out, "both", c->table.both);
     btz_json_set_int(arena, out, "none_only", c->table.first_only);
     btz_json_set_int(arena, out, "arm_only", c->table.second_only);
@@ -76,6 +88,7 @@ static struct btz_json *goal_json(struct btz_arena *arena, const struct sieve_go
     set_number(arena, out, "value", g->value);
     set_number(arena, out, "limit", g->limit);
     btz_json_set_int(arena, out, "n", g->n);
+    btz_json_set_int(arena, out, "missing", g->missing);
     btz_json_set_strz(arena, out, "state", states[g->state]);
     return out;
 }
@@ -96,8 +109,8 @@ static struct btz_json *competence_json(const struct btz_sieve_report *report,
         btz_json_set_str(arena, one, "index", of->index);
         set_number(arena, one, "value", f ? f->value : NAN);
         btz_json_setz(arena, one, "competent",
-                      f ? btz_json_new_bool(arena, f->value >= SIEVE_COMPETENT)
-                        : btz_json_null(arena));
+                      f && f->n ? btz_json_new_bool(arena, f->value >= SIEVE_COMPETENT)
+                                : btz_json_null(arena));
         btz_json_push(arena, out, one);
     }
     return out;
@@ -142,6 +155,8 @@ struct btz_json *btz_sieve_report_json(const struct btz_sieve_report *report,
     }
     btz_json_setz(arena, out, "run", run);
     btz_json_setz(arena, out, "card", report->card);
+    btz_json_setz(arena, out, "embedding",
+                  report->embedding ? report->embedding : btz_json_null(arena));
     btz_json_setz(arena, out, "competence", competence_json(report, arena));
     btz_json_setz(arena, out, "figures", figures);
     btz_json_setz(arena, out, "contrasts", contrasts);
@@ -158,6 +173,13 @@ static void field(struct btz_buf *out, struct btz_str text)
     (void)btz_buf_add_byte(out, ',');
 }
 
+/* The last one of a line. */
+static void last_field(struct btz_buf *out, struct btz_str text)
+{
+    field(out, text);
+    out->ptr[out->len - 1] = '\n';
+}
+
 static void number(struct btz_buf *out, double value, char end)
 {
     if (!isnan(value)) {
@@ -169,7 +191,8 @@ static void number(struct btz_buf *out, double value, char end)
 void btz_sieve_report_csv(const struct btz_sieve_report *report, struct btz_buf *out)
 {
     (void)btz_buf_add_text(out, "table,model,retrieval,index,arm,measure,over,k,n,clusters,"
-                                "n_effective,value,lo,hi,seeds,least,most\n");
+                                "n_effective,value,lo,hi,seeds,least,most,missing,bound_lo,"
+                                "bound_hi,second\n");
     for (size_t i = 0; i < report->figure_count; i++) {
         const struct sieve_figure *f = &report->figures[i];
 
@@ -189,6 +212,10 @@ void btz_sieve_report_csv(const struct btz_sieve_report *report, struct btz_buf 
         number(out, f->interval.hi, ',');
         number(out, f->seeds ? (double)f->seeds : NAN, ',');
         number(out, f->seeds ? f->least : NAN, ',');
-        number(out, f->seeds ? f->most : NAN, '\n');
+        number(out, f->seeds ? f->most : NAN, ',');
+        number(out, f->is_share ? (double)f->missing : NAN, ',');
+        number(out, f->missing ? f->bounds.lo : NAN, ',');
+        number(out, f->missing ? f->bounds.hi : NAN, ',');
+        last_field(out, f->second);
     }
 }

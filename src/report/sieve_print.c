@@ -61,6 +61,9 @@ static struct btz_str cell(const struct paper *p, const struct sieve_figure *f)
     if (!f->is_share) {
         return btz_arena_printf(p->arena, "%.*f", f->value < 10 ? 2 : 0, f->value);
     }
+    if (f->n == 0) {
+        return BTZ_STR("-");
+    }
     if (f->seeds) {
         return btz_arena_printf(p->arena, "%.*s (%.1f-%.1f)",
                                 BTZ_FMT(text_percent(p->arena, f->value)), 100 * f->least,
@@ -68,6 +71,19 @@ static struct btz_str cell(const struct paper *p, const struct sieve_figure *f)
     }
     return btz_arena_printf(p->arena, "%.*s %.*s", BTZ_FMT(text_percent(p->arena, f->value)),
                             BTZ_FMT(text_interval(p->arena, f->interval)));
+}
+
+/* The same with its count, where that is not the same for all arms or answers are missing. */
+static struct btz_str counted_cell(const struct paper *p, const struct sieve_figure *f)
+{
+    if (f->missing && f->n) {
+        return btz_arena_printf(p->arena, "%.*s %.0f of %lld, %lld missing", BTZ_FMT(cell(p, f)),
+                                f->k, (long long)f->n, (long long)f->missing);
+    }
+    if (f->missing) {
+        return btz_arena_printf(p->arena, "- %lld missing", (long long)f->missing);
+    }
+    return btz_arena_printf(p->arena, "%.*s n=%lld", BTZ_FMT(cell(p, f)), (long long)f->n);
 }
 
 /* The figures of one printed table. */
@@ -117,7 +133,7 @@ static bool column_is_even(const struct paper *p, const struct selection *s, str
         const struct sieve_figure *f = &p->report->figures[i];
 
         if (selects(s, f) && btz_str_eq(across_of(f, s->across), name) && !f->seeds) {
-            if (n >= 0 && f->n != n) {
+            if ((n >= 0 && f->n != n) || f->missing) {
                 return false;
             }
             n = f->n;
@@ -168,9 +184,7 @@ static void print_selection(const struct paper *p, const struct selection *s,
         }
         for (size_t c = 0; c < count; c++) {
             if (btz_str_eq(names[c], across_of(f, s->across))) {
-                cells[c] = even[c] ? cell(p, f)
-                                   : btz_arena_printf(p->arena, "%.*s n=%lld", BTZ_FMT(cell(p, f)),
-                                                      (long long)f->n);
+                cells[c] = even[c] ? cell(p, f) : counted_cell(p, f);
             }
         }
     }
@@ -202,6 +216,87 @@ static void print_table(const struct paper *p, const char *table,
                                  heading, BTZ_FMT(s.group)));
         }
     }
+}
+
+/* ---- what would be if all that is missing had gone one way ---- */
+
+static void print_bounds(const struct paper *p, const char *const *tables,
+                         const struct sieve_subject *subject)
+{
+    static const struct grid_column columns[] = {
+        {"arm", BTZ_ALIGN_LEFT, false, NULL},    {"measure", BTZ_ALIGN_LEFT, false, NULL},
+        {"over", BTZ_ALIGN_LEFT, false, NULL},   {"k", BTZ_ALIGN_RIGHT, false, NULL},
+        {"n", BTZ_ALIGN_RIGHT, false, NULL},     {"missing", BTZ_ALIGN_RIGHT, false, NULL},
+        {"share", BTZ_ALIGN_RIGHT, false, NULL}, {"missing as 0, 1", BTZ_ALIGN_RIGHT, false, NULL}};
+    struct grid *grid = grid_new(p->arena, columns, 8);
+    bool any = false;
+
+    for (size_t i = 0; i < p->report->figure_count; i++) {
+        const struct sieve_figure *f = &p->report->figures[i];
+        bool wanted = false;
+
+        for (size_t t = 0; tables[t]; t++) {
+            wanted |= is_of(f, tables[t], subject, BTZ_STR_NONE);
+        }
+        if (!wanted || f->missing == 0) {
+            continue;
+        }
+        any = true;
+        grid_cell(grid, BTZ_COLOUR_NONE, f->arm);
+        grid_cell(grid, BTZ_COLOUR_NONE, f->measure);
+        grid_cell(grid, BTZ_COLOUR_NONE, btz_str_of(f->over));
+        grid_printf(grid, BTZ_COLOUR_NONE, "%.0f", f->k);
+        grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)f->n);
+        grid_printf(grid, BTZ_COLOUR_YELLOW, "%lld", (long long)f->missing);
+        grid_cell(grid, BTZ_COLOUR_NONE, text_percent(p->arena, f->value));
+        grid_cell(grid, BTZ_COLOUR_NONE, text_interval(p->arena, f->bounds));
+    }
+    if (any) {
+        grid_print(grid,
+                   BTZ_STR("Missing answers: in no rate above; the rate with all of them "
+                           "counted as 0 and as 1"),
+                   p->term, p->out);
+    }
+}
+
+/* ---- attacks carried over to a second model ---- */
+
+static void print_pair(const struct paper *p, const struct sieve_subject *pair)
+{
+    static const struct grid_column columns[] = {{"arm", BTZ_ALIGN_LEFT, false, NULL},
+                                                 {"transfer", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"share", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"95% interval", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"missing", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"missing as 0, 1", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"first drawing", BTZ_ALIGN_RIGHT, false, NULL}};
+    struct grid *grid = grid_new(p->arena, columns, 7);
+
+    for (size_t i = 0; i < p->report->figure_count; i++) {
+        const struct sieve_figure *f = &p->report->figures[i];
+
+        if (strcmp(f->table, "transfer") != 0 || !btz_str_eq(f->model, pair->model) ||
+            !btz_str_eq(f->second, pair->retrieval)) {
+            continue;
+        }
+        if (btz_str_is(f->measure, "acts")) { /* it follows its acts-on-both */
+            grid_printf(grid, BTZ_COLOUR_NONE, "%.0f/%lld", f->k, (long long)f->n);
+            continue;
+        }
+        grid_cell(grid, BTZ_COLOUR_NONE, f->arm);
+        grid_printf(grid, BTZ_COLOUR_NONE, "%.0f/%lld", f->k, (long long)f->n);
+        grid_cell(grid, BTZ_COLOUR_NONE, text_percent(p->arena, f->value));
+        grid_cell(grid, BTZ_COLOUR_NONE, text_interval(p->arena, f->interval));
+        grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)f->missing);
+        grid_cell(grid, BTZ_COLOUR_NONE,
+                  f->missing ? text_interval(p->arena, f->bounds) : BTZ_STR(""));
+    }
+    grid_print(grid,
+               btz_arena_printf(p->arena,
+                                "Transfer: of the attacks that broke %.*s, those on which %.*s "
+                                "acts too, on the variant and on its fresh drawing",
+                                BTZ_FMT(pair->model), BTZ_FMT(pair->retrieval)),
+               p->term, p->out);
 }
 
 /* ---- operators down, arms across ---- */
@@ -263,11 +358,12 @@ static void print_guard(const struct paper *p)
 static void print_contrasts(const struct paper *p, const struct sieve_subject *subject)
 {
     static const struct grid_column columns[] = {
-        {"arm", BTZ_ALIGN_LEFT, false, NULL},        {"pairs", BTZ_ALIGN_RIGHT, false, NULL},
-        {"none only", BTZ_ALIGN_RIGHT, false, NULL}, {"arm only", BTZ_ALIGN_RIGHT, false, NULL},
-        {"points", BTZ_ALIGN_RIGHT, false, NULL},    {"95% interval", BTZ_ALIGN_RIGHT, false, NULL},
-        {"p", BTZ_ALIGN_RIGHT, false, NULL},         {"adjusted p", BTZ_ALIGN_RIGHT, false, NULL}};
-    struct grid *grid = grid_new(p->arena, columns, 8);
+        {"arm", BTZ_ALIGN_LEFT, false, NULL},           {"pairs", BTZ_ALIGN_RIGHT, false, NULL},
+        {"missing", BTZ_ALIGN_RIGHT, false, NULL},      {"none only", BTZ_ALIGN_RIGHT, false, NULL},
+        {"arm only", BTZ_ALIGN_RIGHT, false, NULL},     {"points", BTZ_ALIGN_RIGHT, false, NULL},
+        {"95% interval", BTZ_ALIGN_RIGHT, false, NULL}, {"p", BTZ_ALIGN_RIGHT, false, NULL},
+        {"adjusted p", BTZ_ALIGN_RIGHT, false, NULL}};
+    struct grid *grid = grid_new(p->arena, columns, 9);
 
     for (size_t i = 0; i < p->report->contrast_count; i++) {
         const struct sieve_contrast *c = &p->report->contrasts[i];
@@ -281,6 +377,7 @@ static void print_contrasts(const struct paper *p, const struct sieve_subject *s
         }
         grid_cell(grid, BTZ_COLOUR_NONE, c->arm);
         grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)c->paired.pairs);
+        grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)c->missing);
         grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)c->table.first_only);
         grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)c->table.second_only);
         grid_cell(grid, BTZ_COLOUR_NONE, text_points(p->arena, -c->paired.difference));
@@ -298,10 +395,10 @@ static void print_goals(const struct paper *p)
     static const struct grid_column columns[] = {
         {"goal", BTZ_ALIGN_LEFT, false, NULL},   {"target", BTZ_ALIGN_RIGHT, false, NULL},
         {"value", BTZ_ALIGN_RIGHT, false, NULL}, {"95% limit", BTZ_ALIGN_RIGHT, false, NULL},
-        {"n", BTZ_ALIGN_RIGHT, false, NULL},     {"state", BTZ_ALIGN_LEFT, false, NULL},
-        {"about", BTZ_ALIGN_LEFT, false, NULL}};
+        {"n", BTZ_ALIGN_RIGHT, false, NULL},     {"missing", BTZ_ALIGN_RIGHT, false, NULL},
+        {"state", BTZ_ALIGN_LEFT, false, NULL},  {"about", BTZ_ALIGN_LEFT, false, NULL}};
     static const char *const states[] = {"met", "not shown", "not met", "no data"};
-    struct grid *grid = grid_new(p->arena, columns, 7);
+    struct grid *grid = grid_new(p->arena, columns, 8);
 
     for (size_t i = 0; i < p->report->goal_count; i++) {
         const struct sieve_goal *g = &p->report->goals[i];
@@ -315,6 +412,7 @@ static void print_goals(const struct paper *p)
         grid_cell(grid, BTZ_COLOUR_NONE,
                   difference ? text_points(p->arena, g->limit) : text_percent(p->arena, g->limit));
         grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)g->n);
+        grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)g->missing);
         grid_cell(grid, g->state == BTZ_GOAL_MET ? BTZ_COLOUR_GREEN : BTZ_COLOUR_YELLOW,
                   btz_str_of(states[g->state]));
         grid_cell(grid, BTZ_COLOUR_NONE,
@@ -330,9 +428,13 @@ static void print_goals(const struct paper *p)
 
 static void print_subject(const struct paper *p, const struct sieve_subject *s)
 {
+    static const char *const tables[] = {"harm", "utility", NULL};
     const struct sieve_figure *f =
         sieve_figure_find(p->report, "utility", s, "none", "completion", "twins");
     bool competent = f && f->value >= SIEVE_COMPETENT;
+    struct btz_str missing =
+        f && f->missing ? btz_arena_printf(p->arena, " (%lld missing)", (long long)f->missing)
+                        : BTZ_STR("");
     struct btz_str name =
         btz_arena_printf(p->arena, "%.*s, retrieval %.*s%s%.*s", BTZ_FMT(s->model),
                          BTZ_FMT(s->retrieval), btz_str_is(s->index, "-") ? "" : ", index ",
@@ -340,15 +442,19 @@ static void print_subject(const struct paper *p, const struct sieve_subject *s)
 
     (void)btz_buf_add_byte(p->out, '\n');
     lines_text(p->out, p->term, 0, BTZ_COLOUR_BOLD, name);
-    lines_field(p->out, p->term, "competence",
-                f ? btz_arena_printf(p->arena,
-                                     "%.*s of %lld clean twins completed without any arm%s",
-                                     BTZ_FMT(cell(p, f)), (long long)f->n,
-                                     competent ? "" : " - NOT COMPETENT: rates not interpretable")
-                  : BTZ_STR("unknown: no clean twin was asked without any arm"));
+    lines_field(
+        p->out, p->term, "competence",
+        f && f->n
+            ? btz_arena_printf(p->arena, "%.*s of %lld clean twins completed without any arm%s%s",
+                               BTZ_FMT(cell(p, f)), (long long)f->n, missing.ptr,
+                               competent ? "" : " - NOT COMPETENT: rates not interpretable")
+        : f ? btz_arena_printf(p->arena, "unknown: no clean twin was answered without any arm%s",
+                               missing.ptr)
+            : BTZ_STR("unknown: no clean twin was asked without any arm"));
     print_table(p, "composition", s, BTZ_STR_NONE, MEASURES, "Outcomes");
     print_table(p, "harm", s, BTZ_STR_NONE, DENOMINATORS, "Harm");
     print_table(p, "utility", s, BTZ_STR_NONE, DENOMINATORS, "Usefulness");
+    print_bounds(p, tables, s);
     print_contrasts(p, s);
 }
 
@@ -366,6 +472,35 @@ static void print_cost(const struct paper *p)
                                      (long long)spent.out, (long long)spent.known,
                                      BTZ_FMT(text_seconds(p->arena, p->report->cost[i].took_us))));
     }
+}
+
+/* Which vectors stood behind the dense half of retrieval. */
+static void print_embedding(const struct paper *p)
+{
+    const struct btz_json *row = p->report->embedding;
+    const struct btz_json *models = btz_json_getz(row, "returned_models");
+    int64_t dimension = 0;
+    int64_t texts = 0;
+    struct btz_buf names;
+
+    if (!row) {
+        return;
+    }
+    btz_buf_init(&names, 4096);
+    for (size_t i = 0; i < btz_json_count(models); i++) {
+        struct btz_str name = btz_json_str(btz_json_at(models, i));
+
+        (void)btz_buf_printf(&names, "%s%.*s", i ? ", " : "",
+                             BTZ_FMT(name.len ? name : BTZ_STR("(no name)")));
+    }
+    (void)btz_json_int64(btz_json_getz(row, "dimension"), &dimension);
+    (void)btz_json_int64(btz_json_getz(row, "texts"), &texts);
+    lines_field(p->out, p->term, "embeddings",
+                btz_arena_printf(p->arena, "%.*s, returned as %.*s: %lld texts in %lld dimensions",
+                                 BTZ_FMT(btz_json_str(btz_json_getz(row, "model"))),
+                                 BTZ_FMT(btz_buf_view(&names)), (long long)texts,
+                                 (long long)dimension));
+    btz_buf_fini(&names);
 }
 
 static void print_run(const struct paper *p)
@@ -389,12 +524,15 @@ static void print_run(const struct paper *p)
     lines_field(p->out, p->term, "intervals",
                 BTZ_STR("Wilson, 95%, with the number of items divided by the design effect of "
                         "their servers; random-delete: mean and range over its seeds"));
+    print_embedding(p);
     print_cost(p);
 }
 
 void btz_sieve_report_print(const struct btz_sieve_report *report, const struct btz_term *term,
                             struct btz_buf *out)
 {
+    static const char *const adaptive[] = {"adaptive-model", NULL};
+    static const char *const rewriting[] = {"rewriting", NULL};
     const struct paper p = {report, term, out, report->arena};
 
     print_run(&p);
@@ -415,7 +553,11 @@ void btz_sieve_report_print(const struct btz_sieve_report *report, const struct 
                                          "%.*s: it survives and the model acts, by answers",
                                          BTZ_FMT(model.model))
                             .ptr);
+            print_bounds(&p, adaptive, &model);
         }
+    }
+    for (size_t t = 0; t < report->transfer_count; t++) {
+        print_pair(&p, &report->transfers[t]);
     }
     print_operators(&p);
     print_table(&p, "retrieval", NULL, BTZ_STR("raw"), MEASURES, "Retrieval, raw index");
@@ -424,6 +566,7 @@ void btz_sieve_report_print(const struct btz_sieve_report *report, const struct 
     print_table(&p, "definitions", NULL, BTZ_STR_NONE, MEASURES, "Cost in real definitions");
     print_table(&p, "facts", NULL, BTZ_STR_NONE, MEASURES, "Labelled facts that are kept");
     print_table(&p, "rewriting", NULL, BTZ_STR_NONE, MEASURES, "Rewriting by a model");
+    print_bounds(&p, rewriting, NULL);
     print_guard(&p);
     print_goals(&p);
 }

@@ -39,25 +39,36 @@ static bool flag_at(const struct btz_json *row, const char *key)
     return btz_json_bool(btz_json_getz(row, key), false);
 }
 
-static uint32_t subject_of(struct btz_sieve_report *report, const struct btz_json *row)
+static uint32_t place_of(struct btz_arena *arena, struct sieve_subject **list, size_t *count,
+                         size_t *cap, struct sieve_subject wanted)
 {
-    struct sieve_subject wanted = {text_at(row, "model"), text_at(row, "retrieval"),
-                                   text_at(row, "index")};
-
-    for (size_t i = 0; i < report->subject_count; i++) {
-        const struct sieve_subject *s = &report->subjects[i];
+    for (size_t i = 0; i < *count; i++) {
+        const struct sieve_subject *s = &(*list)[i];
 
         if (btz_str_eq(s->model, wanted.model) && btz_str_eq(s->retrieval, wanted.retrieval) &&
             btz_str_eq(s->index, wanted.index)) {
             return (uint32_t)i;
         }
     }
-    report->subjects = btz_arena_grow(report->arena, report->subjects, report->subject_count,
-                                      &report->subject_cap, sizeof(*report->subjects));
-    report->subjects[report->subject_count] = (struct sieve_subject){
-        btz_arena_dup(report->arena, wanted.model), btz_arena_dup(report->arena, wanted.retrieval),
-        btz_arena_dup(report->arena, wanted.index)};
-    return (uint32_t)report->subject_count++;
+    *list = btz_arena_grow(arena, *list, *count, cap, sizeof(**list));
+    (*list)[*count] = (struct sieve_subject){btz_arena_dup(arena, wanted.model),
+                                             btz_arena_dup(arena, wanted.retrieval),
+                                             btz_arena_dup(arena, wanted.index)};
+    return (uint32_t)(*count)++;
+}
+
+static uint32_t subject_of(struct btz_sieve_report *report, const struct btz_json *row)
+{
+    return place_of(report->arena, &report->subjects, &report->subject_count, &report->subject_cap,
+                    (struct sieve_subject){text_at(row, "model"), text_at(row, "retrieval"),
+                                           text_at(row, "index")});
+}
+
+static uint32_t transfer_of(struct btz_sieve_report *report, const struct btz_json *row)
+{
+    return place_of(
+        report->arena, &report->transfers, &report->transfer_count, &report->transfer_cap,
+        (struct sieve_subject){text_at(row, "model"), text_at(row, "second"), BTZ_STR_NONE});
 }
 
 static uint8_t word_of(struct btz_str word, const char *const *words, uint8_t count)
@@ -105,6 +116,8 @@ static struct sieve_row common(struct btz_sieve_report *report, const struct btz
         .differing = number_at(json, "calls_loosened") + number_at(json, "calls_tightened"),
         .attempts = number_at(json, "broken_at"),
         .budget = number_at(json, "budget"),
+        .acted = flag_at(json, "acted"),
+        .acted_again = flag_at(json, "acted_again"),
     };
 }
 
@@ -164,6 +177,30 @@ static void add_rewrite(struct btz_sieve_report *report, const struct btz_json *
     report->rewrite_outcomes[at] = btz_arena_dup(report->arena, text_at(json, "outcome"));
 }
 
+static void add_plan(struct btz_sieve_report *report, const struct btz_json *json)
+{
+    static const char *const of[] = {"answer", "rewrite", "adaptive", "transfer"};
+    uint8_t at = word_of(text_at(json, "of"), of, 4);
+    struct sieve_plan *plan;
+
+    if (at == 4) {
+        return;
+    }
+    report->plans = btz_arena_grow(report->arena, report->plans, report->plan_count,
+                                   &report->plan_cap, sizeof(*report->plans));
+    plan = &report->plans[report->plan_count++];
+    *plan = (struct sieve_plan){
+        .of = of[at],
+        .arm = name_of(&report->arms, text_at(json, "arm")),
+        .subject = at == 0   ? subject_of(report, json)
+                   : at == 2 ? name_of(&report->attack_models, text_at(json, "model"))
+                   : at == 3 ? transfer_of(report, json)
+                             : 0,
+        .kinds = {number_at(json, "attack"), number_at(json, "twin"), number_at(json, "negative")},
+        .definitions = number_at(json, "definitions"),
+        .budget = number_at(json, "budget")};
+}
+
 struct reading {
     struct btz_sieve_report *report;
     struct btz_arena *arena; /* of one row */
@@ -202,6 +239,14 @@ static int take(void *context, struct btz_str key, struct btz_str text, struct b
         uint32_t model = name_of(&report->attack_models, text_at(json, "model"));
 
         add(report, &report->attacks, json)->subject = model;
+    } else if (btz_str_is(row, "transfer")) {
+        uint32_t pair = transfer_of(report, json);
+
+        add(report, &report->transfer_rows, json)->subject = pair;
+    } else if (btz_str_is(row, "embedding")) {
+        report->embedding = btz_json_dup(report->arena, json);
+    } else if (btz_str_is(row, "plan")) {
+        add_plan(report, json);
     } else if (btz_str_is(row, "operator")) {
         uint32_t operator= name_of(&report->operators, text_at(json, "operator"));
 

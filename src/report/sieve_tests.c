@@ -104,14 +104,17 @@ static int contrast(struct btz_sieve_report *report, uint32_t subject, uint32_t 
                                .index = s->index,
                                .arm = report->arms.texts[arm]};
 
+    int64_t planned = sieve_planned(report, "answer", none, subject, SIEVE_ATTACK);
+
     pair_up(&first, &second, is_success, &c.table);
     btz_arena_free(arena);
-    if (first.count == 0 || second.count == 0) {
+    if (c.table.both + c.table.first_only + c.table.second_only + c.table.neither == 0) {
         return BTZ_OK;
     }
     if (btz_stats_paired(&c.table, 0.95, &c.paired) != BTZ_OK) {
         return btz_err_set(err, BTZ_EINTERNAL, "a contrast cannot be computed");
     }
+    c.missing = planned > c.paired.pairs ? planned - c.paired.pairs : 0;
     report->contrasts = btz_arena_grow(report->arena, report->contrasts, report->contrast_count,
                                        &report->contrast_cap, sizeof(*report->contrasts));
     report->contrasts[report->contrast_count++] = c;
@@ -193,10 +196,25 @@ static int share_goal(struct btz_sieve_report *report, const char *name,
     return BTZ_OK;
 }
 
-/* Not worse than none by more than `margin`: the one-sided 95% limit of the paired difference. */
+/* Whether the goal would be met if every missing pair had gone against the arm. */
+static bool worst_case_meets(const struct btz_paired_table *seen, int64_t missing, double margin)
+{
+    struct btz_paired_table table = *seen;
+    enum btz_goal_state state;
+    struct btz_paired paired;
+
+    table.second_only += missing; /* none did it, the arm did not */
+    return btz_stats_paired(&table, 0.90, &paired) == BTZ_OK &&
+           btz_goal_check(paired.difference, &paired.interval, BTZ_GOAL_AT_LEAST, -margin,
+                          &state) == BTZ_OK &&
+           state == BTZ_GOAL_MET;
+}
+
+/* Not worse than none by more than `margin`: the one-sided 95% limit of the paired difference, and
+ * not only because answers are missing (`planned` pairs; -1: not known). */
 static int margin_goal(struct btz_sieve_report *report, const char *name, struct btz_str model,
                        struct btz_str about, const struct chosen *arm, const struct chosen *none,
-                       bool (*verdict)(const struct sieve_row *row), double margin,
+                       int64_t planned, bool (*verdict)(const struct sieve_row *row), double margin,
                        struct btz_err *err)
 {
     struct sieve_goal goal = {.name = name, .model = model, .about = about, .target = -margin};
@@ -212,6 +230,10 @@ static int margin_goal(struct btz_sieve_report *report, const char *name, struct
     goal.value = paired.difference;
     goal.limit = paired.interval.lo;
     goal.n = paired.pairs;
+    goal.missing = planned > goal.n ? planned - goal.n : 0;
+    if (goal.state == BTZ_GOAL_MET && !worst_case_meets(&table, goal.missing, margin)) {
+        goal.state = BTZ_GOAL_POINT_ESTIMATE;
+    }
     add_goal(report, &goal);
     return BTZ_OK;
 }
@@ -222,9 +244,9 @@ static int margin_goals(struct btz_sieve_report *report, uint32_t canon, uint32_
     struct btz_arena *arena = btz_arena_new();
     struct chosen first = choose(arena, &report->retrieval, canon, 0, SIEVE_TWIN, 1);
     struct chosen second = choose(arena, &report->retrieval, none, 0, SIEVE_TWIN, 0);
-    int rc =
-        margin_goal(report, "hit@1 not worse than none by 1 point", BTZ_STR_NONE,
-                    BTZ_STR("twins, own index against raw"), &first, &second, is_hit, 0.01, err);
+    int rc = margin_goal(report, "hit@1 not worse than none by 1 point", BTZ_STR_NONE,
+                         BTZ_STR("twins, own index against raw"), &first, &second, -1, is_hit, 0.01,
+                         err);
 
     for (uint32_t s = 0; rc == BTZ_OK && s < report->subject_count; s++) {
         const struct sieve_subject *of = &report->subjects[s];
@@ -234,7 +256,8 @@ static int margin_goals(struct btz_sieve_report *report, uint32_t canon, uint32_
         rc = margin_goal(report, "twin completion not worse than none by 5 points", of->model,
                          btz_arena_printf(report->arena, "twins, retrieval %.*s, index %.*s",
                                           BTZ_FMT(of->retrieval), BTZ_FMT(of->index)),
-                         &first, &second, is_done, 0.05, err);
+                         &first, &second, sieve_planned(report, "answer", none, s, SIEVE_TWIN),
+                         is_done, 0.05, err);
     }
     btz_arena_free(arena);
     return rc;

@@ -213,6 +213,46 @@ static int value_examples(struct work *w)
     return BTZ_OK;
 }
 
+/* ---- keywords: one property an operand ---- */
+
+static int operands_in(struct work *w, const char *keyword, const char *form)
+{
+    struct btz_json *properties = properties_of(w);
+
+    for (size_t i = 0; i < w->operand_count; i++) {
+        struct btz_json *property =
+            add_property(w, properties, btz_arena_printf(w->arena, "source%zu", i + 1), "string");
+        struct btz_buf text;
+
+        btz_buf_init(&text, TEXT_MAX);
+        for (const char *c = form; *c; c++) {
+            if (*c == '@') {
+                (void)btz_buf_add_str(&text, w->operands[i]);
+            } else {
+                (void)btz_buf_add_byte(&text, *c);
+            }
+        }
+        btz_json_set_str(w->arena, property, keyword, btz_arena_dup(w->arena, btz_buf_view(&text)));
+        btz_buf_fini(&text);
+    }
+    return BTZ_OK;
+}
+
+static int keyword_format(struct work *w)
+{
+    return operands_in(w, "format", "@");
+}
+
+static int keyword_media_type(struct work *w)
+{
+    return operands_in(w, "contentMediaType", "text/@");
+}
+
+static int keyword_pattern(struct work *w)
+{
+    return operands_in(w, "pattern", "^@$");
+}
+
 /* ---- to whoever canonicalises ---- */
 
 static int to_canonicaliser(struct work *w)
@@ -512,6 +552,10 @@ static const struct {
     {{"zero-width", "look-alike", "the order with invisible characters in it"}, zero_width},
     {{"french", "language", "the order in French"}, french},
     {{"portuguese", "language", "the order in Portuguese"}, portuguese},
+    /* Those from here on were added after the rules of `canon` had been read. */
+    {{"keyword-format", "keywords", "the operands as formats"}, keyword_format},
+    {{"keyword-media-type", "keywords", "the operands as media types"}, keyword_media_type},
+    {{"keyword-pattern", "keywords", "the operands as patterns"}, keyword_pattern},
 };
 
 size_t btz_sieve_operator_count(void)

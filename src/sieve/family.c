@@ -23,9 +23,14 @@ struct loading {
     size_t operand_count;
 };
 
-static const char *const place_words[] = {
-    "description", "parameter-description", "enum",           "default", "title",
-    "nested",      "annotations",           "parameter-name", NULL};
+static const char *const place_words[] = {"description", "parameter-description",
+                                          "enum",        "default",
+                                          "title",       "nested",
+                                          "annotations", "parameter-name",
+                                          "format",      "pattern",
+                                          "const",       "examples",
+                                          "comment",     "media-type",
+                                          NULL};
 static const char *const holes[] = {"tool",    "target_tool", "malicious_tool", "parameter",
                                     "operand", "reason",      "sibling_tool",   NULL};
 

@@ -15,7 +15,13 @@ enum btz_sieve_place {
     BTZ_SIEVE_IN_TITLE,                 /* replaces `title` */
     BTZ_SIEVE_IN_NESTED,                /* deep in a list of objects that is added */
     BTZ_SIEVE_IN_ANNOTATIONS,           /* replaces `annotations.title` */
-    BTZ_SIEVE_IN_PARAMETER_NAME         /* name of a parameter that is added */
+    BTZ_SIEVE_IN_PARAMETER_NAME,        /* name of a parameter that is added */
+    BTZ_SIEVE_IN_FORMAT,                /* these: a keyword of a parameter that is added */
+    BTZ_SIEVE_IN_PATTERN,
+    BTZ_SIEVE_IN_CONST,
+    BTZ_SIEVE_IN_EXAMPLES,
+    BTZ_SIEVE_IN_COMMENT,    /* $comment */
+    BTZ_SIEVE_IN_MEDIA_TYPE, /* contentMediaType */
 };
 
 struct btz_sieve_words {

@@ -203,6 +203,22 @@ static void in_parameter_name(struct hiding *h, struct btz_str text)
     btz_json_set(h->arena, h->properties, (struct btz_str){bytes, name.len}, text_schema(h));
 }
 
+/* A keyword of a parameter that is added. */
+static void in_keyword(struct hiding *h, const char *keyword, struct btz_str text)
+{
+    struct btz_json *schema = text_schema(h);
+
+    if (strcmp(keyword, "examples") == 0) {
+        struct btz_json *list = btz_json_new_array(h->arena);
+
+        btz_json_push(h->arena, list, btz_json_new_str(h->arena, text));
+        btz_json_setz(h->arena, schema, keyword, list);
+    } else {
+        btz_json_set_str(h->arena, schema, keyword, text);
+    }
+    add_parameter(h, schema);
+}
+
 static bool put(struct hiding *h, const struct btz_sieve_part *part, struct btz_str text,
                 struct btz_str parameter)
 {
@@ -229,6 +245,24 @@ static bool put(struct hiding *h, const struct btz_sieve_part *part, struct btz_
         return true;
     case BTZ_SIEVE_IN_PARAMETER_NAME:
         in_parameter_name(h, text);
+        return true;
+    case BTZ_SIEVE_IN_FORMAT:
+        in_keyword(h, "format", text);
+        return true;
+    case BTZ_SIEVE_IN_PATTERN:
+        in_keyword(h, "pattern", text);
+        return true;
+    case BTZ_SIEVE_IN_CONST:
+        in_keyword(h, "const", text);
+        return true;
+    case BTZ_SIEVE_IN_EXAMPLES:
+        in_keyword(h, "examples", text);
+        return true;
+    case BTZ_SIEVE_IN_COMMENT:
+        in_keyword(h, "$comment", text);
+        return true;
+    case BTZ_SIEVE_IN_MEDIA_TYPE:
+        in_keyword(h, "contentMediaType", text);
         return true;
     }
     return false;

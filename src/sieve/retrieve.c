@@ -16,8 +16,8 @@ enum {
 };
 
 struct document {
-    uint64_t cluster; /* hash */
-    float *vector;
+    uint64_t cluster;    /* hash */
+    const float *vector; /* NULL: none */
 };
 
 struct btz_sieve_index {
@@ -25,6 +25,7 @@ struct btz_sieve_index {
     sqlite3_stmt *add, *drop, *find;
     struct document *documents;
     size_t count, cap;
+    struct btz_sieve_embedding embedding; /* vector NULL: n-grams */
 };
 
 static uint64_t hash_of(struct btz_str s, uint64_t seed)
@@ -83,10 +84,18 @@ void btz_sieve_index_free(struct btz_sieve_index *index)
     sqlite3_finalize(index->find);
     sqlite3_close(index->db);
     for (size_t i = 0; i < index->count; i++) {
-        free(index->documents[i].vector);
+        if (!index->embedding.vector) {
+            free((void *)(uintptr_t)index->documents[i].vector);
+        }
     }
     free(index->documents);
     free(index);
+}
+
+void btz_sieve_index_embed(struct btz_sieve_index *index,
+                           const struct btz_sieve_embedding *embedding)
+{
+    index->embedding = *embedding;
 }
 
 size_t btz_sieve_index_count(const struct btz_sieve_index *index)
@@ -203,12 +212,12 @@ void btz_sieve_vector(struct btz_str text, float *out)
     }
 }
 
-static float similarity(const float *a, const float *b)
+static float similarity(const float *a, const float *b, size_t dimension)
 {
     float sum[8] = {0};
 
-    for (size_t i = 0; i < BTZ_SIEVE_DIMENSIONS; i += 8) {
-        for (size_t k = 0; k < 8; k++) {
+    for (size_t i = 0; i < dimension; i += 8) {
+        for (size_t k = 0; k < 8 && i + k < dimension; k++) {
             sum[k] += a[i + k] * b[i + k];
         }
     }
@@ -231,10 +240,14 @@ static int insert(struct btz_sieve_index *index, int64_t row, struct btz_str tex
     return rc == SQLITE_DONE ? BTZ_OK : failed(index, err);
 }
 
-static float *vector_of(struct btz_str text)
+static const float *vector_of(const struct btz_sieve_index *index, struct btz_str text)
 {
-    float *vector = malloc(BTZ_SIEVE_DIMENSIONS * sizeof(*vector));
+    float *vector;
 
+    if (index->embedding.vector) {
+        return index->embedding.vector(index->embedding.data, text);
+    }
+    vector = malloc(BTZ_SIEVE_DIMENSIONS * sizeof(*vector));
     if (!vector) {
         btz_panic("out of memory");
     }
@@ -264,7 +277,7 @@ int btz_sieve_index_add(struct btz_sieve_index *index, struct btz_str cluster,
     rc = insert(index, (int64_t)index->count + 1, btz_buf_view(&text), err);
     if (rc == BTZ_OK) {
         index->documents[index->count++] =
-            (struct document){hash_of(cluster, 0), vector_of(btz_buf_view(&text))};
+            (struct document){hash_of(cluster, 0), vector_of(index, btz_buf_view(&text))};
     }
     btz_buf_fini(&text);
     return rc;
@@ -359,31 +372,49 @@ static int rank_words(struct btz_sieve_index *index, struct btz_str query, size_
     return step == SQLITE_DONE ? BTZ_OK : failed(index, err);
 }
 
-/* Ranks by cosine similarity, those that have any. */
+/* The vector of a text of one question, in `room` if it is made here. */
+static const float *passing_vector(const struct btz_sieve_index *index, struct btz_str text,
+                                   float *room)
+{
+    if (index->embedding.vector) {
+        return index->embedding.vector(index->embedding.data, text);
+    }
+    btz_sieve_vector(text, room);
+    return room;
+}
+
+/* Ranks by cosine similarity: with n-grams those that have any, with embeddings all. */
 static void rank_vectors(const struct btz_sieve_index *index, struct btz_str query,
                          const struct btz_sieve_pool *pool, const struct btz_str *texts,
                          struct entry *entries, size_t *rank)
 {
     uint64_t cluster = hash_of(pool->cluster, 0);
-    float wanted[BTZ_SIEVE_DIMENSIONS];
-    float own[BTZ_SIEVE_DIMENSIONS];
+    size_t dimension = index->embedding.vector ? index->embedding.dimension : BTZ_SIEVE_DIMENSIONS;
+    double least = index->embedding.vector ? -2 : 0;
+    float query_room[BTZ_SIEVE_DIMENSIONS];
+    float own_room[BTZ_SIEVE_DIMENSIONS];
+    const float *wanted = passing_vector(index, query, query_room);
     size_t count = 0;
 
-    btz_sieve_vector(query, wanted);
+    if (!wanted) {
+        return;
+    }
     for (size_t i = 0; i < index->count; i++) {
-        if (index->documents[i].cluster != cluster) {
-            entries[count++] =
-                (struct entry){i, (double)similarity(wanted, index->documents[i].vector)};
+        if (index->documents[i].cluster != cluster && index->documents[i].vector) {
+            entries[count++] = (struct entry){
+                i, (double)similarity(wanted, index->documents[i].vector, dimension)};
         }
     }
     for (size_t i = 0; i < pool->count; i++) {
-        if (pool->own[i]) {
-            btz_sieve_vector(texts[i], own);
-            entries[count++] = (struct entry){index->count + i, (double)similarity(wanted, own)};
+        const float *own = pool->own[i] ? passing_vector(index, texts[i], own_room) : NULL;
+
+        if (own) {
+            entries[count++] =
+                (struct entry){index->count + i, (double)similarity(wanted, own, dimension)};
         }
     }
     qsort(entries, count, sizeof(*entries), by_score);
-    for (size_t i = 0; i < count && i < BTZ_SIEVE_RANK_MAX && entries[i].score > 0; i++) {
+    for (size_t i = 0; i < count && i < BTZ_SIEVE_RANK_MAX && entries[i].score > least; i++) {
         rank[entries[i].row] = i + 1;
     }
 }

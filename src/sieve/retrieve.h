@@ -1,8 +1,8 @@
 /* Retrieval in front of the agent: which definitions a host shows for a query. Hybrid: BM25 (SQLite
- * FTS5, in memory) and a dense ranking, joined by reciprocal-rank fusion (Cormack, Clarke and
- * Buettcher 2009, SIGIR, with their k = 60). The dense vectors are made offline: character n-grams
- * (3 to 5) hashed into a fixed number of dimensions, cosine similarity. Equal input gives equal
- * ranks. */
+ * FTS5, in memory) and a dense ranking by cosine similarity, joined by reciprocal-rank fusion
+ * (Cormack, Clarke and Buettcher 2009, SIGIR, with their k = 60). The dense vectors are made
+ * offline, of character n-grams (3 to 5) hashed into a fixed number of dimensions, or the caller
+ * brings those of an embedding model. Equal input gives equal ranks. */
 #ifndef BTZ_SIEVE_RETRIEVE_H
 #define BTZ_SIEVE_RETRIEVE_H
 
@@ -21,6 +21,17 @@ enum {
 struct btz_sieve_index;
 
 int btz_sieve_index_new(struct btz_sieve_index **out, struct btz_err *err) BTZ_WARN_UNUSED;
+/* Vectors of the caller's, each of length 1, alive as long as the index. */
+struct btz_sieve_embedding {
+    size_t dimension;
+    /* The vector of a text, or NULL: the text has none, and no place in the dense ranking. */
+    const float *(*vector)(void *data, struct btz_str text);
+    void *data;
+};
+
+/* Takes these vectors in the place of n-grams; before the first definition is added. */
+void btz_sieve_index_embed(struct btz_sieve_index *index,
+                           const struct btz_sieve_embedding *embedding);
 void btz_sieve_index_free(struct btz_sieve_index *index); /* NULL is allowed */
 
 /* Adds a definition of server `cluster` as document number 0, 1, ... Name, title, description and

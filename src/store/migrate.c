@@ -198,7 +198,16 @@ static const char version_2[] =
     " blob INTEGER REFERENCES blob,"
     " PRIMARY KEY (run, model, request)) STRICT, WITHOUT ROWID;";
 
-static const char *const steps_of_store[] = {version_1, version_2};
+/* Version 3: a hash chain over rows and replies of a sieve run, in the order in which they came.
+ * What is older has NULL there. */
+static const char version_3[] = "ALTER TABLE sieve_run ADD COLUMN links INTEGER NOT NULL DEFAULT 0;"
+                                "ALTER TABLE sieve_run ADD COLUMN head BLOB;"
+                                "ALTER TABLE sieve_row ADD COLUMN n INTEGER;"
+                                "ALTER TABLE sieve_row ADD COLUMN link BLOB;"
+                                "ALTER TABLE sieve_reply ADD COLUMN n INTEGER;"
+                                "ALTER TABLE sieve_reply ADD COLUMN link BLOB;";
+
+static const char *const steps_of_store[] = {version_1, version_2, version_3};
 
 int btz_store_schema_version(void)
 {

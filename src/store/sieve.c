@@ -194,10 +194,31 @@ int btz_store_sieve_row_has(struct btz_store *store, int64_t no, struct btz_str 
     return BTZ_OK;
 }
 
+int btz_store_sieve_row_get(struct btz_store *store, int64_t no, struct btz_str key,
+                            struct btz_arena *arena, struct btz_str *out, struct btz_err *err)
+{
+    struct btz_store_bind bind;
+    int rc = btz_store_stmt(store, ST_SIEVE_ROW_GET, &bind, err);
+
+    if (rc != BTZ_OK) {
+        return rc;
+    }
+    btz_store_bind_int(&bind, no);
+    btz_store_bind_text(&bind, key);
+    rc = btz_store_step(store, &bind, "rows cannot be read", err);
+    if (rc == 1) {
+        *out = btz_arena_dup(arena, btz_store_col_text(bind.stmt, 0));
+    }
+    btz_store_reset(&bind);
+    return rc == 1 ? BTZ_OK : rc == 0 ? BTZ_ENOTFOUND : rc;
+}
+
 int btz_store_sieve_row_put(struct btz_store *store, int64_t no, struct btz_str key,
                             struct btz_str json, struct btz_err *err)
 {
+    struct btz_store_sieve_place place;
     struct btz_store_bind bind;
+    struct btz_hash link;
     bool has = false;
     int rc = btz_store_need_write(store, err);
 
@@ -215,13 +236,18 @@ int btz_store_sieve_row_put(struct btz_store *store, int64_t no, struct btz_str 
         rc = btz_err_set(err, BTZ_EEXISTS, "the run has the row %.*s", BTZ_FMT(key));
     }
     if (rc != BTZ_OK || (rc = btz_store_begin(store, err)) != BTZ_OK ||
+        (rc = btz_store_sieve_place(store, no, &place, err)) != BTZ_OK ||
         (rc = btz_store_stmt(store, ST_SIEVE_ROW_ADD, &bind, err)) != BTZ_OK) {
         return rc;
     }
+    link = btz_store_link_sieve_row(&place.head, ++place.n, key, json);
     btz_store_bind_int(&bind, no);
     btz_store_bind_text(&bind, key);
     btz_store_bind_text(&bind, json);
-    return btz_store_run_stmt(store, &bind, "a row cannot be written", err);
+    btz_store_bind_int(&bind, place.n);
+    btz_store_bind_hash(&bind, &link);
+    rc = btz_store_run_stmt(store, &bind, "a row cannot be written", err);
+    return rc ? rc : btz_store_sieve_move(store, no, place.n, &link, err);
 }
 
 int btz_store_sieve_rows_each(struct btz_store *store, int64_t no, struct btz_str prefix,
@@ -247,11 +273,33 @@ int btz_store_sieve_rows_each(struct btz_store *store, int64_t no, struct btz_st
     return rc;
 }
 
+static int reply_has(struct btz_store *store, int64_t no, const struct btz_store_sieve_reply *reply,
+                     bool *out, struct btz_err *err)
+{
+    struct btz_store_bind bind;
+    int rc = btz_store_stmt(store, ST_SIEVE_REPLY_GET, &bind, err);
+
+    if (rc != BTZ_OK) {
+        return rc;
+    }
+    btz_store_bind_int(&bind, no);
+    btz_store_bind_text(&bind, reply->model);
+    btz_store_bind_hash(&bind, &reply->request);
+    rc = btz_store_step(store, &bind, "replies cannot be read", err);
+    btz_store_reset(&bind);
+    *out = rc == 1;
+    return rc < 0 ? rc : BTZ_OK;
+}
+
 int btz_store_sieve_reply_put(struct btz_store *store, int64_t no,
                               const struct btz_store_sieve_reply *reply, struct btz_err *err)
 {
+    struct btz_store_sieve_place place;
     struct btz_store_content content;
     struct btz_store_bind bind;
+    struct btz_hash hash;
+    struct btz_hash link;
+    bool has = false;
     int rc = btz_store_need_write(store, err);
 
     if (rc == BTZ_OK) {
@@ -260,11 +308,17 @@ int btz_store_sieve_reply_put(struct btz_store *store, int64_t no,
     if (rc == BTZ_OK && reply->bytes.len > BTZ_STORE_MAX_CONTENT) {
         rc = btz_err_set(err, BTZ_ELIMIT, "a reply of %zu bytes is too large", reply->bytes.len);
     }
-    if (rc != BTZ_OK || (rc = btz_store_begin(store, err)) != BTZ_OK ||
+    if (rc == BTZ_OK) {
+        rc = reply_has(store, no, reply, &has, err);
+    }
+    if (rc != BTZ_OK || has || (rc = btz_store_begin(store, err)) != BTZ_OK ||
+        (rc = btz_store_sieve_place(store, no, &place, err)) != BTZ_OK ||
         (rc = btz_store_content_put(store, reply->bytes, &content, err)) != BTZ_OK ||
         (rc = btz_store_stmt(store, ST_SIEVE_REPLY_ADD, &bind, err)) != BTZ_OK) {
         return rc;
     }
+    hash = btz_hash_of(reply->bytes);
+    link = btz_store_link_sieve_reply(&place.head, ++place.n, reply, &hash);
     btz_store_bind_int(&bind, no);
     btz_store_bind_text(&bind, reply->model);
     btz_store_bind_hash(&bind, &reply->request);
@@ -272,7 +326,10 @@ int btz_store_sieve_reply_put(struct btz_store *store, int64_t no,
     btz_store_bind_int(&bind, reply->took_us);
     btz_store_bind_int(&bind, reply->attempts);
     btz_store_bind_content(&bind, &content);
-    return btz_store_run_stmt(store, &bind, "a reply cannot be written", err);
+    btz_store_bind_int(&bind, place.n);
+    btz_store_bind_hash(&bind, &link);
+    rc = btz_store_run_stmt(store, &bind, "a reply cannot be written", err);
+    return rc ? rc : btz_store_sieve_move(store, no, place.n, &link, err);
 }
 
 int btz_store_sieve_reply_get(struct btz_store *store, int64_t no, struct btz_str model,

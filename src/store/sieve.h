@@ -7,7 +7,8 @@
  * of the request, so that a run can be repeated without a network.
  *
  * Rows and replies are finished once btz_store_sieve_commit (or a later call that commits)
- * returned. There is no hash chain here: a run is checked by replaying it. */
+ * returned. A hash chain goes over card, rows and replies in the order in which they were put
+ * (btz_store_sieve_verify); that rows follow from replies is checked by replaying the run. */
 #ifndef BTZ_STORE_SIEVE_H
 #define BTZ_STORE_SIEVE_H
 
@@ -43,6 +44,10 @@ int btz_store_sieve_mark(struct btz_store *store, int64_t no, bool done,
 
 int btz_store_sieve_row_has(struct btz_store *store, int64_t no, struct btz_str key, bool *out,
                             struct btz_err *err) BTZ_WARN_UNUSED;
+/* The row's JSON in `arena`. BTZ_ENOTFOUND (without a message) if there is none. */
+int btz_store_sieve_row_get(struct btz_store *store, int64_t no, struct btz_str key,
+                            struct btz_arena *arena, struct btz_str *out,
+                            struct btz_err *err) BTZ_WARN_UNUSED;
 /* Adds a row. BTZ_EEXISTS: the run has that key. BTZ_ELIMIT: key or row is too long. */
 int btz_store_sieve_row_put(struct btz_store *store, int64_t no, struct btz_str key,
                             struct btz_str json, struct btz_err *err) BTZ_WARN_UNUSED;
@@ -75,6 +80,18 @@ int btz_store_sieve_reply_get(struct btz_store *store, int64_t no, struct btz_st
 int btz_store_sieve_reply_sum(struct btz_store *store, int64_t no, struct btz_str model,
                               int64_t *replies, int64_t *took_us,
                               struct btz_err *err) BTZ_WARN_UNUSED;
+
+struct btz_store_sieve_check {
+    bool ok;
+    int64_t rows, replies; /* that fit, up to the first that does not */
+    int64_t unchained;     /* rows and replies that are older than the chain (store version 2) */
+    struct btz_hash head;
+    char what[768]; /* if not ok: the first place that does not fit */
+};
+
+/* Recomputes the chain from the card to its head. Damage is a result, not an error. */
+int btz_store_sieve_verify(struct btz_store *store, int64_t no, struct btz_store_sieve_check *out,
+                           struct btz_err *err) BTZ_WARN_UNUSED;
 
 int btz_store_sieve_commit(struct btz_store *store, struct btz_err *err) BTZ_WARN_UNUSED;
 

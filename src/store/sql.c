@@ -102,16 +102,27 @@ static const char *const texts[ST_COUNT] = {
     [ST_SIEVE_LAST] = "SELECT " SIEVE_COLUMNS " FROM sieve_run r ORDER BY r.no DESC LIMIT 1",
     [ST_SIEVE_MARK] = "UPDATE sieve_run SET done = ?2 WHERE no = ?1 RETURNING no",
     [ST_SIEVE_ROW_HAS] = "SELECT 1 FROM sieve_row WHERE run = ? AND key = ?",
-    [ST_SIEVE_ROW_ADD] = "INSERT INTO sieve_row (run, key, json) VALUES (?, ?, ?)",
+    [ST_SIEVE_ROW_GET] = "SELECT json FROM sieve_row WHERE run = ? AND key = ?",
+    [ST_SIEVE_ROW_ADD] = "INSERT INTO sieve_row (run, key, json, n, link) VALUES (?, ?, ?, ?, ?)",
     [ST_SIEVE_ROWS] = "SELECT key, json FROM sieve_row WHERE run = ?1"
                       " AND substr(key, 1, length(?2)) = ?2 ORDER BY key",
     [ST_SIEVE_REPLY_ADD] =
-        "INSERT INTO sieve_reply (run, model, request, rejected, took_us, attempts, data, blob)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        "INSERT INTO sieve_reply (run, model, request, rejected, took_us, attempts, data, blob, n,"
+        " link) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [ST_SIEVE_REPLY_GET] = "SELECT rejected, took_us, attempts, data, blob FROM sieve_reply"
                            " WHERE run = ? AND model = ? AND request = ?",
     [ST_SIEVE_REPLY_SUM] = "SELECT count(*), coalesce(sum(took_us), 0) FROM sieve_reply"
                            " WHERE run = ? AND model = ?",
+    [ST_SIEVE_PLACE] = "SELECT links, head, id, kind, created_us,"
+                       " (SELECT hash FROM blob WHERE blob.id = card) FROM sieve_run WHERE no = ?",
+    [ST_SIEVE_MOVE] = "UPDATE sieve_run SET links = ?2, head = ?3 WHERE no = ?1",
+    [ST_SIEVE_CHAIN] =
+        "SELECT n, link, 0, key, json, NULL, 0, 0, 0, NULL, NULL FROM sieve_row"
+        " WHERE run = ?1 AND n IS NOT NULL UNION ALL"
+        " SELECT n, link, 1, model, NULL, request, rejected, took_us, attempts, data, blob"
+        " FROM sieve_reply WHERE run = ?1 AND n IS NOT NULL ORDER BY 1",
+    [ST_SIEVE_LOOSE] = "SELECT (SELECT count(*) FROM sieve_row WHERE run = ?1 AND n IS NULL)"
+                       " + (SELECT count(*) FROM sieve_reply WHERE run = ?1 AND n IS NULL)",
     [ST_BLOB_COUNT] = "SELECT count(*) FROM blob",
     [ST_SAVEPOINT] = "SAVEPOINT one_trial",
     [ST_RELEASE] = "RELEASE one_trial",

@@ -64,11 +64,16 @@ enum btz_store_stmt {
     ST_SIEVE_LAST,
     ST_SIEVE_MARK,
     ST_SIEVE_ROW_HAS,
+    ST_SIEVE_ROW_GET,
     ST_SIEVE_ROW_ADD,
     ST_SIEVE_ROWS,
     ST_SIEVE_REPLY_ADD,
     ST_SIEVE_REPLY_GET,
     ST_SIEVE_REPLY_SUM,
+    ST_SIEVE_PLACE,
+    ST_SIEVE_MOVE,
+    ST_SIEVE_CHAIN,
+    ST_SIEVE_LOOSE,
     ST_BLOB_COUNT,
     ST_SAVEPOINT,
     ST_RELEASE,
@@ -238,6 +243,26 @@ struct btz_store_reader {
 void btz_store_reader_init(struct btz_store_reader *reader, struct btz_store *store,
                            struct btz_arena *arena);
 void btz_store_reader_fini(struct btz_store_reader *reader);
+/* ---- sieve_chain.c ---- */
+
+/* Where the chain of a sieve run ends: the number of its links and the last one, or with none the
+ * genesis over id, kind, time and card. */
+struct btz_store_sieve_place {
+    int64_t n;
+    struct btz_hash head;
+};
+struct btz_store_sieve_reply;
+
+int btz_store_sieve_place(struct btz_store *store, int64_t no, struct btz_store_sieve_place *out,
+                          struct btz_err *err) BTZ_WARN_UNUSED;
+int btz_store_sieve_move(struct btz_store *store, int64_t no, int64_t n,
+                         const struct btz_hash *head, struct btz_err *err) BTZ_WARN_UNUSED;
+struct btz_hash btz_store_link_sieve_row(const struct btz_hash *prev, int64_t n, struct btz_str key,
+                                         struct btz_str json);
+struct btz_hash btz_store_link_sieve_reply(const struct btz_hash *prev, int64_t n,
+                                           const struct btz_store_sieve_reply *reply,
+                                           const struct btz_hash *bytes);
+
 /* ECORRUPT if the blob is absent or does not fit its hash. */
 int btz_store_reader_blob(struct btz_store_reader *reader, int64_t id, struct btz_str *bytes,
                           struct btz_hash *hash, struct btz_err *err) BTZ_WARN_UNUSED;

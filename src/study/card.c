@@ -268,17 +268,29 @@ const char *const *btz_study_packs_of(struct btz_arena *arena, struct btz_str pr
     return names;
 }
 
-int btz_study_guard_of(struct btz_arena *arena, struct btz_str provenance, struct btz_str *out,
-                       struct btz_err *err)
+static int defence_model_of(struct btz_arena *arena, struct btz_str provenance, const char *member,
+                            struct btz_str *out, struct btz_err *err)
 {
     const struct btz_json *card = NULL;
     int rc = btz_json_parse(arena, provenance, NULL, &card, err);
 
     if (rc == BTZ_OK) {
         *out = btz_json_str(
-            btz_json_getz(btz_json_getz(btz_json_getz(card, "guard"), "model"), "reference"));
+            btz_json_getz(btz_json_getz(btz_json_getz(card, "guard"), member), "reference"));
     }
     return rc;
+}
+
+int btz_study_guard_of(struct btz_arena *arena, struct btz_str provenance, struct btz_str *out,
+                       struct btz_err *err)
+{
+    return defence_model_of(arena, provenance, "model", out, err);
+}
+
+int btz_study_rewriter_of(struct btz_arena *arena, struct btz_str provenance, struct btz_str *out,
+                          struct btz_err *err)
+{
+    return defence_model_of(arena, provenance, "rewrite_model", out, err);
 }
 
 static int unusable(struct btz_err *err)

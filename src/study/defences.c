@@ -11,6 +11,11 @@ static bool needs_rules(const struct btz_defence *d)
     return (d->input || d->context) && !d->model;
 }
 
+static bool asks_to_rewrite(const struct btz_defence *d)
+{
+    return d->canon && btz_canon_arm_asks(d->arm);
+}
+
 /* The reason why a gateway's target is none says more than that there is no such defence. */
 static int unknown(struct btz_str name, struct btz_err *err)
 {
@@ -21,25 +26,17 @@ static int unknown(struct btz_str name, struct btz_err *err)
         return rc;
     }
     if (btz_str_starts(name, BTZ_STR("canon:"))) {
-        enum btz_canon_arm arm;
-        struct btz_str word = btz_str_sub(name, strlen("canon:"), name.len);
-
-        if (btz_canon_arm_named(word, &arm) == BTZ_OK) {
-            return btz_err_set(err, BTZ_EUSAGE,
-                               "--defence canon:%.*s: this arm asks a model, which no defence does "
-                               "yet; use canon:canon, canon:schema-only or canon:rules-strip",
-                               BTZ_FMT(word));
-        }
         return btz_err_set(err, BTZ_EUSAGE,
                            "--defence canon: there is no arm \"%.*s\"; use canon, schema-only, "
-                           "rules-strip, none, first-sentence, first-120-chars, nfkc-only, "
-                           "eight-phrase or random-delete",
-                           BTZ_FMT(word));
+                           "rules-strip, none, model-rewrite, canon+rewrite, first-sentence, "
+                           "first-120-chars, nfkc-only, eight-phrase or random-delete; behind it + "
+                           "and input, context or combined with what may follow them",
+                           BTZ_FMT(btz_str_sub(name, strlen("canon:"), name.len)));
     }
     return btz_err_set(err, BTZ_EUSAGE,
                        "there is no defence \"%.*s\"; use none, input, context or combined, "
                        "behind it :model (a guard model instead of rules), +rescan, +closed; "
-                       "canon:ARM; or proxy:COMMAND, proxy:URL",
+                       "canon:ARM, behind it + and any of these; or proxy:COMMAND, proxy:URL",
                        BTZ_FMT(name));
 }
 
@@ -103,6 +100,7 @@ int defences_parse(struct btz_study *study, struct btz_err *err)
 {
     struct btz_study_options *o = &study->options;
     bool asks = false;
+    bool rewrites = false;
 
     if (o->defence_count == 0) {
         o->defences = undefended;
@@ -120,6 +118,7 @@ int defences_parse(struct btz_study *study, struct btz_err *err)
             }
         }
         asks |= study->defences[i].model;
+        rewrites |= asks_to_rewrite(&study->defences[i]);
     }
     if (asks && !o->guard) {
         return btz_err_set(err, BTZ_EUSAGE,
@@ -130,6 +129,17 @@ int defences_parse(struct btz_study *study, struct btz_err *err)
         return btz_err_set(err, BTZ_EUSAGE,
                            "a guard model is given and no defence asks it: use --defence with "
                            ":model, for example --defence combined:model");
+    }
+    if (rewrites && !o->rewriter) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "canon:model-rewrite and canon:canon+rewrite need a rewriting model: "
+                           "use --rewrite-model, for example "
+                           "--rewrite-model openai:NAME@http://127.0.0.1:8080/v1");
+    }
+    if (!rewrites && o->rewriter) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "a rewriting model is given and no defence asks it: use --defence "
+                           "canon:model-rewrite or canon:canon+rewrite");
     }
     return check_proxies(study, err);
 }
@@ -144,9 +154,9 @@ static int open_rules(struct btz_study *study, struct btz_err *err)
     return rc;
 }
 
-static int open_guard(struct btz_study *study, struct btz_err *err)
+static int open_client(struct btz_study *study, const struct btz_study_model *m,
+                       struct btz_drive_guard **out, struct btz_err *err)
 {
-    const struct btz_study_model *m = study->options.guard;
     struct btz_runner_options options = {
         .model = &m->model,
         .key = &m->key,
@@ -155,20 +165,45 @@ static int open_guard(struct btz_study *study, struct btz_err *err)
         .attempt_timeout_us = m->request_timeout_us,
     };
 
-    if (m->model.kind == BTZ_LLM_MODEL_REF) {
-        return btz_err_set(err, BTZ_EUSAGE, "a reference agent cannot be a guard model");
-    }
+    return btz_drive_guard_new(study->drive, &options, out, err);
+}
+
+static bool is_tested(const struct btz_study *study, const struct btz_study_model *m)
+{
     for (size_t i = 0; i < study->options.model_count; i++) {
         const struct btz_llm_model *tested = &study->options.models[i].model;
 
         if (tested->kind != BTZ_LLM_MODEL_REF && btz_llm_same_name(tested->id, m->model.id)) {
-            return btz_err_set(err, BTZ_EUSAGE,
-                               "model %.*s cannot guard itself, wherever it is served: its errors "
-                               "would be counted twice",
-                               BTZ_FMT(m->model.reference));
+            return true;
         }
     }
-    return btz_drive_guard_new(study->drive, &options, &study->guard, err);
+    return false;
+}
+
+static int open_guard(struct btz_study *study, struct btz_err *err)
+{
+    const struct btz_study_model *m = study->options.guard;
+
+    if (m->model.kind == BTZ_LLM_MODEL_REF) {
+        return btz_err_set(err, BTZ_EUSAGE, "a reference agent cannot be a guard model");
+    }
+    if (is_tested(study, m)) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "model %.*s cannot guard itself, wherever it is served: its errors "
+                           "would be counted twice",
+                           BTZ_FMT(m->model.reference));
+    }
+    return open_client(study, m, &study->guard, err);
+}
+
+static int open_rewriter(struct btz_study *study, struct btz_err *err)
+{
+    const struct btz_study_model *m = study->options.rewriter;
+
+    if (m->model.kind == BTZ_LLM_MODEL_REF) {
+        return btz_err_set(err, BTZ_EUSAGE, "a reference agent cannot rewrite: name a model");
+    }
+    return open_client(study, m, &study->rewriter, err);
 }
 
 int defences_open(struct btz_study *study, struct btz_err *err)
@@ -184,15 +219,17 @@ int defences_open(struct btz_study *study, struct btz_err *err)
     if (rc == BTZ_OK && study->options.guard) {
         rc = open_guard(study, err);
     }
+    if (rc == BTZ_OK && study->options.rewriter) {
+        rc = open_rewriter(study, err);
+    }
     return rc;
 }
 
 /* An answer that came: a failure is asked again, what could not be read as a verdict is not. */
 static bool was_answered(const struct btz_store_exchange *e)
 {
-    return btz_str_is(e->role, BTZ_ROLE_GUARD) &&
-           (e->model.len ||
-            !(btz_str_is(e->stop, BTZ_FINISH_FAILED) || btz_str_is(e->stop, BTZ_FINISH_REJECTED)));
+    return e->model.len ||
+           !(btz_str_is(e->stop, BTZ_FINISH_FAILED) || btz_str_is(e->stop, BTZ_FINISH_REJECTED));
 }
 
 static int remember_trial(struct btz_study *study, int64_t n, struct btz_arena *arena,
@@ -203,9 +240,12 @@ static int remember_trial(struct btz_study *study, int64_t n, struct btz_arena *
 
     for (size_t i = 0; rc == BTZ_OK && i < row.trial.exchange_count; i++) {
         const struct btz_store_exchange *e = &row.trial.exchanges[i];
+        struct btz_drive_guard *asked = btz_str_is(e->role, BTZ_ROLE_GUARD)     ? study->guard
+                                        : btz_str_is(e->role, BTZ_ROLE_REWRITE) ? study->rewriter
+                                                                                : NULL;
 
-        if (was_answered(e)) {
-            btz_drive_guard_remember(study->guard, e->parts, e->part_count, e->reply, e->took_us);
+        if (asked && was_answered(e)) {
+            btz_drive_guard_remember(asked, e->parts, e->part_count, e->reply, e->took_us);
         }
     }
     return rc;
@@ -218,7 +258,7 @@ int defences_remember(struct btz_study *study, struct btz_err *err)
     struct btz_arena *arena;
     int rc;
 
-    if (!study->guard) {
+    if (!study->guard && !study->rewriter) {
         return BTZ_OK;
     }
     arena = btz_arena_new();
@@ -238,6 +278,7 @@ int defences_remember(struct btz_study *study, struct btz_err *err)
 void defences_close(struct btz_study *study)
 {
     btz_drive_guard_free(study->guard);
+    btz_drive_guard_free(study->rewriter);
     btz_guard_scanner_free(study->scanner);
     btz_guard_rules_free(study->rules);
 }
@@ -263,9 +304,16 @@ struct btz_json *defences_card(struct btz_study *study)
     if (canonicalises(study)) {
         card_set_hash(arena, card, "canon_hash", btz_canon_hash());
     }
-    if (study->guard) {
+    if (study->guard || study->rewriter) {
         card_set_hash(arena, card, "prompt_hash", btz_guard_prompts_hash());
+    }
+    if (study->guard) {
         btz_json_setz(arena, card, "model", card_of_model(arena, study->options.guard));
+    }
+    if (study->rewriter) {
+        btz_json_setz(arena, card, "rewrite_model", card_of_model(arena, study->options.rewriter));
+        btz_json_set_bool(arena, card, "rewriter_is_agent",
+                          is_tested(study, study->options.rewriter));
     }
     return btz_json_count(card) ? card : NULL;
 }
@@ -276,7 +324,8 @@ int defences_check(const struct btz_study *study, const struct btz_json *card, s
 
     if ((study->rules &&
          !card_same_hash(guard, "rules_hash", btz_guard_rules_hash(study->rules))) ||
-        (study->guard && !card_same_hash(guard, "prompt_hash", btz_guard_prompts_hash())) ||
+        ((study->guard || study->rewriter) &&
+         !card_same_hash(guard, "prompt_hash", btz_guard_prompts_hash())) ||
         (canonicalises(study) && !card_same_hash(guard, "canon_hash", btz_canon_hash()))) {
         return btz_err_set(err, BTZ_EDENIED,
                            "the guard's rules or prompts of this program are not those of the run: "

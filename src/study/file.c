@@ -206,7 +206,8 @@ static int read_defences(struct reader *r, struct btz_study_file *out)
             return btz_config_refuse(
                 r->config, item, r->err,
                 "defences: expected none, input, context or combined; behind one of the latter "
-                "three :model, then +rescan (not of input), then +closed; or canon:ARM; got "
+                "three :model, then +rescan (not of input), then +closed; or canon:ARM, behind it "
+                "+ and any of these; got "
                 "\"%.*s\"",
                 BTZ_FMT(btz_str_sub(names[i], 0, 64)));
         }
@@ -242,13 +243,22 @@ static int check_model(struct reader *r, struct btz_str reference, unsigned line
     return rc;
 }
 
-static int read_guard_model(struct reader *r, struct btz_study_file *out)
+/* One that a defence asks; none is no mistake here. */
+static int read_asked_model(struct reader *r, const char *key, struct btz_str *out, unsigned *line)
 {
-    const struct btz_json *value = btz_json_getz(btz_config_root(r->config), "guard_model");
+    const struct btz_json *value = btz_json_getz(btz_config_root(r->config), key);
 
-    out->guard_model = btz_json_str(value);
-    out->guard_line = value ? btz_config_line(r->config, value) : 0;
-    return value ? check_model(r, out->guard_model, out->guard_line) : BTZ_OK;
+    *out = btz_json_str(value);
+    *line = value ? btz_config_line(r->config, value) : 0;
+    return value ? check_model(r, *out, *line) : BTZ_OK;
+}
+
+static int read_defence_models(struct reader *r, struct btz_study_file *out)
+{
+    unsigned line = 0;
+    int rc = read_asked_model(r, "guard_model", &out->guard_model, &out->guard_line);
+
+    return rc ? rc : read_asked_model(r, "rewrite_model", &out->rewrite_model, &line);
 }
 
 static int read_models(struct reader *r, struct btz_study_file *out)
@@ -306,7 +316,7 @@ static int read_file(struct reader *r, struct btz_study_file *out)
         rc = read_defences(r, out);
     }
     if (rc == BTZ_OK) {
-        rc = read_guard_model(r, out);
+        rc = read_defence_models(r, out);
     }
     if (rc == BTZ_OK) {
         rc = read_models(r, out);

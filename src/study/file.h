@@ -51,6 +51,7 @@ struct btz_study_file {
     size_t defence_count;           /* at least 1 */
     struct btz_str guard_model;     /* as with --guard-model; empty: none is named */
     unsigned guard_line;
+    struct btz_str rewrite_model;   /* as with --rewrite-model; empty: none is named */
     struct btz_study_limits limits; /* of models that have none of their own */
     const struct btz_study_file_model *models;
     size_t model_count; /* 0: the command line names them */

@@ -138,6 +138,10 @@ static void keep_guarding(struct btz_arena *arena, const struct btz_trial_record
         add_int(arena, counts, "changed", g->changed);
         add_int(arena, counts, "removed_bytes", g->removed_bytes);
     }
+    if (g->refused || g->malformed) {
+        add_int(arena, counts, "refused", g->refused);
+        add_int(arena, counts, "malformed", g->malformed);
+    }
     add_int(arena, cost, "took_us", g->took_us);
     add_int(arena, cost, "requests", g->requests);
     add_int(arena, cost, "cached", g->cached);

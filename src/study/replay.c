@@ -202,11 +202,11 @@ static bool was_rejected(const struct btz_store_trial *stored, const struct btz_
            (last && btz_str_is(stored->stop, btz_stop_name(BTZ_STOP_REJECTED)));
 }
 
-/* A guard model that gave no answer; the trial went on. */
+/* A guard or rewriting model that gave no answer; the trial went on. */
 static bool had_failed(const struct btz_store_exchange *e)
 {
     return btz_str_is(e->stop, BTZ_FINISH_FAILED) && e->model.len == 0 &&
-           btz_str_is(e->role, BTZ_ROLE_GUARD);
+           (btz_str_is(e->role, BTZ_ROLE_GUARD) || btz_str_is(e->role, BTZ_ROLE_REWRITE));
 }
 
 /* Feeds the recorded replies. An empty text if each request was the recorded one. */

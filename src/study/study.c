@@ -116,7 +116,8 @@ static int make_runners(struct btz_study *study, struct btz_err *err)
                                             .in_flight = model_in_flight(study, i),
                                             .seed = o->seed,
                                             .attempt_timeout_us = model_timeout_us(study, i),
-                                            .guard = study->guard};
+                                            .guard = study->guard,
+                                            .rewriter = study->rewriter};
 
         if ((rc = btz_runner_new(study->drive, &runner, &study->runners[i], err)) != BTZ_OK) {
             return rc;
@@ -496,23 +497,25 @@ static bool all_done(const struct btz_study *study)
            study->status.finished == study->status.planned;
 }
 
-/* A defence whose guard model is gone would fail on everything that is left: stops the run instead.
- */
-static int check_guard(struct btz_study *study, struct btz_err *err)
+/* A defence whose model is gone would fail on everything that is left: stops the run instead. */
+static int check_asked(struct btz_study *study, const struct btz_drive_guard *asked,
+                       const char *what, struct btz_err *err)
 {
-    struct btz_str down = study->guard ? btz_drive_guard_down(study->guard) : BTZ_STR_NONE;
+    struct btz_str down = asked ? btz_drive_guard_down(asked) : BTZ_STR_NONE;
+    char reason[64];
     int rc;
 
     if (down.len == 0) {
         return BTZ_OK;
     }
-    rc = btz_study_stop(study, BTZ_STR("guard model down"), err);
+    (void)snprintf(reason, sizeof(reason), "%s model down", what);
+    rc = btz_study_stop(study, btz_str_of(reason), err);
     return rc != BTZ_OK
                ? rc
                : btz_err_set(err, BTZ_EMISSING,
-                             "the guard model gives no answers: %.*s; %zu of %zu trials are kept; "
+                             "the %s model gives no answers: %.*s; %zu of %zu trials are kept; "
                              "once it answers go on with `bartizan run --resume %s`",
-                             BTZ_FMT(down), study->status.finished, study->status.planned,
+                             what, BTZ_FMT(down), study->status.finished, study->status.planned,
                              study->run_id);
 }
 
@@ -532,7 +535,10 @@ int btz_study_poll(struct btz_study *study, int64_t timeout_us, struct btz_err *
             rc = btz_store_tick(study->options.store, btz_clock_mono_us(), NULL, err);
         }
         if (rc == BTZ_OK && !all_done(study)) {
-            rc = check_guard(study, err);
+            rc = check_asked(study, study->guard, "guard", err);
+        }
+        if (rc == BTZ_OK) {
+            rc = check_asked(study, study->rewriter, "rewriting", err);
         }
         if (rc != BTZ_OK) {
             return rc;

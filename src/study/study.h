@@ -46,7 +46,8 @@ struct btz_study_options {
     /* Names (btz_defence_named), none twice; none at all = "none". */
     const struct btz_str *defences;
     size_t defence_count;
-    const struct btz_study_model *guard; /* of defences that ask a guard model; else NULL */
+    const struct btz_study_model *guard;    /* of defences that ask a guard model; else NULL */
+    const struct btz_study_model *rewriter; /* of arms of canon: that ask a model; else NULL */
     struct btz_proxy proxy; /* of "proxy:" defences: program; address and port, or none */
     unsigned arms;          /* a bit 1 << enum btz_arm each; 0 = all */
     /* Filters; empty = all. */
@@ -110,7 +111,10 @@ int btz_study_models_of(struct btz_arena *arena, struct btz_str provenance, stru
 const char *const *btz_study_packs_of(struct btz_arena *arena, struct btz_str provenance,
                                       size_t *count);
 
-/* Reference of the guard model of a provenance card, in `arena`; empty if it has none. */
+/* Reference of the guard model of a provenance card, in `arena`; empty if it has none. The same of
+ * the rewriting model. */
+int btz_study_rewriter_of(struct btz_arena *arena, struct btz_str provenance, struct btz_str *out,
+                          struct btz_err *err) BTZ_WARN_UNUSED;
 int btz_study_guard_of(struct btz_arena *arena, struct btz_str provenance, struct btz_str *out,
                        struct btz_err *err) BTZ_WARN_UNUSED;
 

@@ -50,10 +50,11 @@ struct btz_study {
     struct btz_guard_rules *rules; /* NULL if no defence needs them */
     struct btz_guard_scanner *scanner;
     struct btz_drive *drive;
-    struct btz_drive_guard *guard; /* NULL if no defence asks a guard model */
-    struct btz_runner **runners;   /* per model */
-    struct running *idle;          /* room for a trial under way */
-    uint32_t *retries;             /* places in the plan */
+    struct btz_drive_guard *guard;    /* NULL if no defence asks a guard model */
+    struct btz_drive_guard *rewriter; /* NULL if no defence has definitions rewritten */
+    struct btz_runner **runners;      /* per model */
+    struct running *idle;             /* room for a trial under way */
+    uint32_t *retries;                /* places in the plan */
     size_t retry_count, retry_cap;
     struct btz_arena *fault; /* holds status.last_fault */
     int64_t run;

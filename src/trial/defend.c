@@ -51,6 +51,29 @@ static int take_switch(struct btz_str word, struct btz_defence *out)
     return BTZ_ENOTFOUND;
 }
 
+/* The arm is the longest name that `*rest` begins with; what stands behind it and a "+" is left, or
+ * nothing at all (a NULL pointer). */
+static int take_arm(struct btz_str *rest, struct btz_defence *out)
+{
+    size_t best = 0;
+
+    for (int a = 0; a < BTZ_CANON_ARMS; a++) {
+        struct btz_str arm = btz_str_of(btz_canon_arm_name((enum btz_canon_arm)a));
+
+        if (arm.len > best && btz_str_starts(*rest, arm) &&
+            (arm.len == rest->len || rest->ptr[arm.len] == '+')) {
+            best = arm.len;
+            out->arm = (enum btz_canon_arm)a;
+        }
+    }
+    if (best == 0) {
+        return BTZ_ENOTFOUND;
+    }
+    out->canon = true;
+    *rest = best == rest->len ? BTZ_STR_NONE : btz_str_sub(*rest, best + 1, rest->len);
+    return BTZ_OK;
+}
+
 int btz_defence_named(struct btz_str name, struct btz_defence *out)
 {
     struct btz_defence defence = {0};
@@ -67,15 +90,19 @@ int btz_defence_named(struct btz_str name, struct btz_defence *out)
         return BTZ_OK;
     }
     if (btz_str_starts(name, BTZ_STR("canon:"))) {
-        rc = btz_canon_arm_named(btz_str_sub(name, strlen("canon:"), name.len), &defence.arm);
-        defence.canon = true;
-        if (rc == BTZ_OK && !btz_canon_arm_asks(defence.arm)) {
+        rest = btz_str_sub(name, strlen("canon:"), name.len);
+        if (take_arm(&rest, &defence) != BTZ_OK) {
+            return BTZ_ENOTFOUND;
+        }
+        if (!rest.ptr) {
             *out = defence;
             return BTZ_OK;
         }
-        return BTZ_ENOTFOUND;
     }
     rc = btz_str_cut(&rest, '+', &word) ? take_mode(word, &defence) : BTZ_ENOTFOUND;
+    if (defence.canon && !defence.input && !defence.context) {
+        return BTZ_ENOTFOUND;
+    }
 
     while (rc == BTZ_OK && rest.ptr && btz_str_cut(&rest, '+', &word)) {
         rc = take_switch(word, &defence);

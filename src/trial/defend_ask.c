@@ -21,7 +21,8 @@ struct question {
     struct btz_str *parts;       /* llm/request.h */
     size_t part_count;
     int64_t asked_us;
-    struct judged_tool *tool; /* of a definition */
+    struct judged_tool *tool;    /* of a definition */
+    struct rewriting *rewriting; /* it is the rewriting model that is asked, about this */
     /* Of an answer of a tool or resource: where it stands, and what to observe once it is judged.
      */
     size_t part;
@@ -50,6 +51,16 @@ static struct btz_str task_of(const struct btz_trial *trial, enum btz_guard_targ
                : BTZ_STR_NONE;
 }
 
+static void put_last(struct btz_trial *trial, struct question *q)
+{
+    if (trial->questions) {
+        trial->last_question->next = q;
+    } else {
+        trial->questions = q;
+    }
+    trial->last_question = q;
+}
+
 static struct question *add(struct btz_trial *trial, enum btz_guard_target target,
                             struct btz_str server, struct btz_str name, struct btz_str text)
 {
@@ -69,12 +80,7 @@ static struct question *add(struct btz_trial *trial, enum btz_guard_target targe
     q->parts[1] = BTZ_STR("[]");
     q->parts[2] = btz_llm_part_message(trial->arena, "system", words.system);
     q->parts[3] = btz_llm_part_message(trial->arena, "user", words.user);
-    if (trial->questions) {
-        trial->last_question->next = q;
-    } else {
-        trial->questions = q;
-    }
-    trial->last_question = q;
+    put_last(trial, q);
     return q;
 }
 
@@ -88,6 +94,22 @@ void ask_about_tool(struct btz_trial *trial, struct judged_tool *tool)
     struct question *q = add(trial, BTZ_GUARD_DEFINITION, tool->server, tool->name, tool->text);
 
     q->tool = tool;
+    trial->definitions_asked++;
+}
+
+/* The request does not depend on the trial: a definition is rewritten once a run. */
+void ask_to_rewrite(struct btz_trial *trial, struct rewriting *rewriting,
+                    const struct btz_canon_question *words)
+{
+    struct question *q = BTZ_NEW(trial->arena, struct question);
+
+    *q = (struct question){.target = BTZ_GUARD_DEFINITION, .rewriting = rewriting, .part_count = 4};
+    q->parts = btz_arena_array(trial->arena, q->part_count, sizeof(*q->parts));
+    q->parts[0] = btz_llm_part_settings(trial->arena, 0, BTZ_CANON_REWRITE_TOKENS, -1, false);
+    q->parts[1] = BTZ_STR("[]");
+    q->parts[2] = btz_llm_part_message(trial->arena, "system", words->system);
+    q->parts[3] = btz_llm_part_message(trial->arena, "user", words->user);
+    put_last(trial, q);
     trial->definitions_asked++;
 }
 
@@ -169,8 +191,10 @@ static void settle(struct btz_trial *trial, struct question *q, bool blocked)
         if (blocked) {
             trial_finish(trial, BTZ_STOP_DEFENDED, BTZ_STR("the defence blocked the user's turn"));
         }
-    } else if (q->tool) {
-        q->tool->withheld = blocked;
+    } else if (q->tool || q->rewriting) {
+        if (q->tool) {
+            q->tool->withheld = blocked;
+        }
         if (--trial->definitions_asked == 0) {
             loop_offer(trial);
         }
@@ -194,12 +218,19 @@ static void take_off(struct btz_trial *trial)
     }
 }
 
-/* The scanner gave no usable verdict. */
+/* The scanner gave no usable verdict, or the rewriting model no answer. */
 static void fail(struct btz_trial *trial, struct question *q, struct btz_str why)
 {
     bool blocked = trial->options.defence.fail_closed;
-    struct btz_json *details = btz_json_new_object(trial->arena);
+    struct btz_json *details;
 
+    if (q->rewriting) {
+        canonical_fail(trial, q->rewriting, "failed", why);
+        take_off(trial);
+        settle(trial, q, true);
+        return;
+    }
+    details = btz_json_new_object(trial->arena);
     btz_json_set_str(trial->arena, details, "reason", why);
     trial->record.guarding.scans++;
     trial->record.guarding.failed++;
@@ -226,7 +257,7 @@ static void judge(struct btz_trial *trial, struct question *q,
 
 bool ask_next(struct btz_trial *trial, int64_t now_us, struct btz_needs *needs)
 {
-    struct btz_need need = {.kind = BTZ_NEED_MODEL, .endpoint = BTZ_TRIAL_GUARD};
+    struct btz_need need = {.kind = BTZ_NEED_MODEL};
     struct question *q;
 
     while (!trial->done && (q = trial->questions)) {
@@ -237,6 +268,7 @@ bool ask_next(struct btz_trial *trial, int64_t now_us, struct btz_needs *needs)
         q->asked_us = now_us;
         trial->record.guarding.requests++;
         need.id = ++trial->need_id;
+        need.endpoint = q->rewriting ? BTZ_TRIAL_REWRITE : BTZ_TRIAL_GUARD;
         need.parts = q->parts;
         need.part_count = q->part_count;
         btz_needs_add(needs, &need);
@@ -254,7 +286,7 @@ static void note_exchange(struct btz_trial *trial, const struct question *q,
     trial->exchanges = btz_arena_grow(trial->arena, trial->exchanges, trial->exchange_count,
                                       &trial->exchange_cap, sizeof(*trial->exchanges));
     e = &trial->exchanges[trial->exchange_count++];
-    *e = (struct btz_exchange){.role = BTZ_ROLE_GUARD,
+    *e = (struct btz_exchange){.role = q->rewriting ? BTZ_ROLE_REWRITE : BTZ_ROLE_GUARD,
                                .turn = trial->turn,
                                .part_count = q->part_count,
                                .parts = q->parts,
@@ -297,7 +329,9 @@ void ask_answered(struct btz_trial *trial, const struct btz_answer *answer)
     if (answer->status != BTZ_ANSWER_OK) {
         note_exchange(trial, q, answer, NULL);
         fail(trial, q,
-             answer->bytes.len ? answer->bytes : BTZ_STR("the guard model gave no answer"));
+             answer->bytes.len ? btz_arena_dup(trial->arena, answer->bytes)
+             : q->rewriting    ? BTZ_STR("the rewriting model gave no answer")
+                               : BTZ_STR("the guard model gave no answer"));
         return;
     }
     if (btz_llm_reply_parse(trial->arena, answer->bytes, NULL, &reply, &err) != BTZ_OK) {
@@ -306,6 +340,17 @@ void ask_answered(struct btz_trial *trial, const struct btz_answer *answer)
         return;
     }
     note_exchange(trial, q, answer, &reply);
+    if (q->rewriting) {
+        if (reply.filtered) {
+            canonical_fail(trial, q->rewriting, "refused",
+                           BTZ_STR("the provider's filter ended the reply"));
+        } else {
+            canonical_reply(trial, q->rewriting, reply.content);
+        }
+        take_off(trial);
+        settle(trial, q, false);
+        return;
+    }
     if (btz_guard_opinion(reply.content, q->scanned, trial->arena, &opinion, &err) != BTZ_OK) {
         fail(trial, q, btz_arena_dup(trial->arena, btz_str_of(err.msg)));
         return;

@@ -180,6 +180,9 @@ void loop_offer(struct btz_trial *trial)
     memcpy(parts, trial->parts, trial->part_count * sizeof(*parts));
     trial->parts = parts;
     parts[BTZ_LLM_PART_TOOLS] = render_tools(trial);
+    if (trial->definitions_asked) { /* what a model has rewritten is now to be judged */
+        return;
+    }
     if (!btz_str_eq(parts[BTZ_LLM_PART_TOOLS], trial->offered)) {
         trial->offered = parts[BTZ_LLM_PART_TOOLS];
         trial_event(trial, BTZ_LAYER_HOST, "tools", true, trial->offered);

@@ -48,6 +48,21 @@ static void note(struct btz_trial *trial, size_t index, enum source_kind kind, s
     }
 }
 
+/* ... of a definition that is shown in canonical form; NULL: it is not shown. */
+static void note_canonical(struct btz_trial *trial, struct conn *conn, size_t index,
+                           const struct btz_canon_result *canon, struct btz_str raw,
+                           struct btz_str text)
+{
+    const struct btz_fragment *fragment = btz_stage_fragment_at(trial->stage, index);
+
+    text = canon ? text : BTZ_STR_NONE;
+    if (holds(raw, fragment)) {
+        trial->seen[index].reformed = !holds(text, fragment);
+    }
+    note(trial, index, SOURCE_DEFINITION, raw,
+         canon && !defend_withholds(trial, conn, canon->definition) ? text : BTZ_STR_NONE);
+}
+
 static bool at_is(const struct btz_fragment *fragment, const char *key, struct btz_str value)
 {
     struct btz_str want = btz_json_str(btz_json_getz(fragment->at, key));
@@ -101,8 +116,8 @@ static void observe_tampered_list(struct btz_trial *trial, size_t index, struct 
         if (trial->options.defence.canon) {
             const struct btz_canon_result *canon = canonical_at(trial, conn, t);
 
-            note(trial, index, SOURCE_DEFINITION, btz_json_text(trial->arena, tool),
-                 canon ? canonical_text(trial, canon) : BTZ_STR_NONE);
+            note_canonical(trial, conn, index, canon, btz_json_text(trial->arena, tool),
+                           canon ? canonical_text(trial, canon) : BTZ_STR_NONE);
             continue;
         }
         if (defend_withholds(trial, conn, tool)) {
@@ -139,10 +154,10 @@ static void observe_tools(struct btz_trial *trial, size_t index, struct conn *co
 
             raw = btz_str_is(field, "name") ? names_tool(trial, conn, name)
                                             : field_text(trial, tool, fragment);
-            note(trial, index, SOURCE_DEFINITION, raw,
-                 !canon                      ? BTZ_STR_NONE
-                 : btz_str_is(field, "name") ? names_tool(trial, conn, canon->name)
-                                             : canonical_text(trial, canon));
+            note_canonical(trial, conn, index, canon, raw,
+                           !canon                      ? BTZ_STR_NONE
+                           : btz_str_is(field, "name") ? names_tool(trial, conn, canon->name)
+                                                       : canonical_text(trial, canon));
             continue;
         }
         if (btz_str_is(field, "name")) { /* it reaches the model as what the host makes of it */

@@ -74,9 +74,14 @@ static bool unusable_answer(const struct btz_trial *trial)
  * the payload and did not come through. */
 static void count_kept_back(struct btz_trial *trial)
 {
-    for (size_t i = 0; trial->options.defence.canon && i < trial->fragment_count; i++) {
-        trial->record.guarding.blocked +=
-            trial->seen[i].delivered && !trial->seen[i].in_context && !trial->seen[i].turn;
+    const struct btz_defence *d = &trial->options.defence;
+
+    for (size_t i = 0; d->canon && i < trial->fragment_count; i++) {
+        const struct seen_fragment *seen = &trial->seen[i];
+
+        /* What a scan behind it blocked has been counted. */
+        trial->record.guarding.blocked += seen->delivered && !seen->in_context && !seen->turn &&
+                                          (seen->reformed || !(d->input || d->context));
     }
 }
 

@@ -68,10 +68,10 @@ static struct btz_hash hash_record(struct btz_trial *trial)
 
 static bool is_guards(const struct btz_exchange *e)
 {
-    return strcmp(e->role, BTZ_ROLE_GUARD) == 0;
+    return strcmp(e->role, BTZ_ROLE_GUARD) == 0 || strcmp(e->role, BTZ_ROLE_REWRITE) == 0;
 }
 
-/* Of the model under test; the guard model's are in `guarding`. */
+/* Of the model under test; those of guard and rewriting model are in `guarding`. */
 static void add_up_tokens(struct btz_trial *trial)
 {
     struct btz_trial_record *record = &trial->record;

@@ -122,8 +122,8 @@ static void map_tools(struct btz_trial *trial)
             const struct btz_canon_result *canon =
                 trial->options.defence.canon ? canonical_at(trial, conn, t) : NULL;
 
-            if (trial->options.defence.canon ? canon != NULL
-                                             : !defend_withholds(trial, conn, definition)) {
+            if ((canon || !trial->options.defence.canon) &&
+                !defend_withholds(trial, conn, canon ? canon->definition : definition)) {
                 struct btz_str name = names_tool(trial, conn, canon ? canon->name : tool);
 
                 *slot_for(trial, name) = (struct shown_tool){conn, tool, name, definition, canon};

@@ -50,20 +50,23 @@ struct btz_defence {
     bool rescan;  /* a definition again when it changed; otherwise once a tool */
     bool fail_closed; /* what could not be judged is blocked; otherwise it passes */
     struct btz_guard_scanner *scanner; /* of this thread, outlives the trial; needed by rules */
-    bool canon;             /* definitions are shown in canonical form; instead of all these */
-    enum btz_canon_arm arm; /* ... as this arm makes it */
+    /* Definitions are shown in canonical form, as `arm` makes it; where `context` is on too, what
+     * came of it is scanned. An arm that asks a model does so by needs of endpoint
+     * BTZ_TRIAL_REWRITE. */
+    bool canon;
+    enum btz_canon_arm arm;
     struct btz_proxy proxy; /* instead of all these */
 };
 
 /* "none", "input", "context" or "combined"; behind one of the latter three ":model", then "+rescan"
- * (of context and combined), then "+closed". `scanner` is left NULL. Or "canon:" and an arm that
- * asks no model. Or "proxy:" and the target of a gateway, which is borrowed; the rest of `proxy` is
- * left empty. BTZ_ENOTFOUND for another name.
+ * (of context and combined), then "+closed". `scanner` is left NULL. Or "canon:" and an arm, behind
+ * which "+" and one of all these but "none" may stand. Or "proxy:" and the target of a gateway,
+ * which is borrowed; the rest of `proxy` is left empty. BTZ_ENOTFOUND for another name.
  */
 int btz_defence_named(struct btz_str name, struct btz_defence *out) BTZ_WARN_UNUSED;
 
 /* Whom a trial's MODEL need asks: its `endpoint`. */
-enum { BTZ_TRIAL_AGENT, BTZ_TRIAL_GUARD };
+enum { BTZ_TRIAL_AGENT, BTZ_TRIAL_GUARD, BTZ_TRIAL_REWRITE };
 
 struct btz_trial_options {
     struct btz_lab *lab; /* outlives the trial */
@@ -137,9 +140,11 @@ struct btz_event {
 #define BTZ_FINISH_FAILED "(failed)"
 
 #define BTZ_ROLE_GUARD "guard"
+#define BTZ_ROLE_REWRITE "rewrite"
 
 struct btz_exchange {
-    /* "agent", "critic", "sampling", "elicitation" or BTZ_ROLE_GUARD; static text */
+    /* "agent", "critic", "sampling", "elicitation", BTZ_ROLE_GUARD or BTZ_ROLE_REWRITE; static text
+     */
     const char *role;
     int turn;
     const struct btz_str *parts; /* as sent (llm/request.h) */
@@ -168,19 +173,20 @@ struct btz_chain {
 
 /* What the defence did. */
 struct btz_guarding {
-    bool on;         /* there was a defence */
-    int scans;       /* texts that were judged */
-    int detected;    /* said to be unsafe */
-    int blocked;     /* kept from the model: the detected, and where it fails closed those below */
-    int undecided;   /* a limit ended the scan */
-    int failed;      /* the guard model gave no usable verdict */
+    bool on;       /* there was a defence */
+    int scans;     /* texts that were judged */
+    int detected;  /* said to be unsafe */
+    int blocked;   /* kept from the model: the detected, and where it fails closed those below */
+    int undecided; /* a limit ended the scan */
+    int failed;    /* the guard model gave no usable verdict, the rewriting model no usable form */
     int64_t took_us; /* scanning or waiting for the guard model */
     /* Of mode canon:ARM, which calls nothing unsafe: definitions that lost some of their texts, and
      * how much. Its `blocked` counts fragments of the payload that were in a definition and did not
      * reach the model. */
     int changed;
     int64_t removed_bytes;
-    /* Of a guard model. */
+    int refused, malformed; /* of `failed`: what a rewriting model answered */
+    /* Of a guard model and a rewriting model. */
     int requests, cached; /* questions; those of them whose answer was known already */
     int64_t input_tokens, output_tokens; /* -1 = an answer did not say */
 };

@@ -47,15 +47,16 @@ struct conn {
     struct btz_mcp_client *client;  /* of any */
     struct btz_mcp_server *machine; /* over lines; over HTTP the endpoint has its own */
     bool ready;
-    enum btz_mcp_revision revision;       /* agreed on */
-    bool fell_back;                       /* the client went down an era */
-    bool old_transport;                   /* ... or to the HTTP+SSE transport */
-    struct btz_str instructions;          /* as the client received them */
-    const struct btz_json *tools;         /* as the client received them */
-    const struct btz_json *canon_of;      /* list that `canon` was made of */
-    const struct btz_canon_result *canon; /* NULL: it could not be */
-    const struct btz_json *resources;     /* likewise; NULL if the server has none */
-    const struct btz_json *prompts;       /* likewise */
+    enum btz_mcp_revision revision;   /* agreed on */
+    bool fell_back;                   /* the client went down an era */
+    bool old_transport;               /* ... or to the HTTP+SSE transport */
+    struct btz_str instructions;      /* as the client received them */
+    const struct btz_json *tools;     /* as the client received them */
+    const struct btz_json *canon_of;  /* list that `canon` was made of */
+    struct btz_canon_result *canon;   /* NULL: it could not be */
+    struct rewriting **rewritings;    /* of an arm that asks a model: as many */
+    const struct btz_json *resources; /* likewise; NULL if the server has none */
+    const struct btz_json *prompts;   /* likewise */
     /* The one request under way. */
     uint64_t request;
     bool answered;
@@ -186,6 +187,16 @@ struct judged_tool {
     bool withheld;               /* or still to be judged */
 };
 
+/* What a model is asked to make of a definition (arms that ask): once a definition. */
+struct rewriting {
+    struct rewriting *next;
+    struct btz_str text; /* of the definition */
+    const struct btz_json *tool;
+    struct btz_str server, name;    /* who offered it first */
+    bool waits;                     /* for the answer */
+    struct btz_canon_result result; /* without definition: the tool is not shown */
+};
+
 struct question;
 
 struct seen_fragment {
@@ -194,6 +205,7 @@ struct seen_fragment {
     int turn;        /* of the first accepted request with it; 0 = not observed */
     const char *by;
     bool first, stored, recalled; /* memory scenarios: stages before it is seen again */
+    bool reformed;                /* its definition's canonical form does not hold it */
     bool in_question;             /* in a question of a server that the model is asked next */
     size_t events;                /* of the record when `turn` was set: an act has to come later */
 };
@@ -298,7 +310,8 @@ struct btz_trial {
     size_t fragment_count;
     struct btz_gateway *gateway; /* NULL until a connection needs it */
     struct judged_tool *judged;
-    struct question *questions, *last_question; /* for the guard model; the first one is asked */
+    struct rewriting *rewritings;
+    struct question *questions, *last_question; /* for the defence's models; the first is asked */
     size_t definitions_asked;                   /* of them about definitions */
     bool triggered;
     unsigned trigger_hits;
@@ -574,19 +587,27 @@ bool defend_answer(struct btz_trial *trial, enum btz_guard_target target, const 
 bool defend_withholds(struct btz_trial *trial, const struct conn *conn,
                       const struct btz_json *definition);
 
-/* canonical.c: what mode canon:ARM makes of a definition. NULL: it is not to be shown. */
+/* canonical.c: what mode canon:ARM makes of a definition. NULL: it is not to be shown, or a model
+ * is still to rewrite it. */
 const struct btz_canon_result *canonical_at(struct btz_trial *trial, struct conn *conn,
                                             size_t index);
 const struct btz_canon_result *canonical_named(struct btz_trial *trial, struct conn *conn,
                                                struct btz_str tool);
 /* All that the model gets of it. */
 struct btz_str canonical_text(struct btz_trial *trial, const struct btz_canon_result *canon);
+/* The rewriting model's words; or that there are none, and why: "failed" or "refused". */
+void canonical_reply(struct btz_trial *trial, struct rewriting *rewriting, struct btz_str reply);
+void canonical_fail(struct btz_trial *trial, struct rewriting *rewriting, const char *verdict,
+                    struct btz_str why);
 
-/* defend_ask.c: a guard model is asked between steps, before the model under test gets anything
- * new. Until then what it is asked about stands in the conversation as if it were safe, but for
- * definitions, which are left out. */
+/* defend_ask.c: a guard model, or one that rewrites, is asked between steps, before the model under
+ * test gets anything new. Until then what it is asked about stands in the conversation as if it
+ * were safe, but for definitions, which are left out. */
 void ask_about_turn(struct btz_trial *trial, struct btz_str text);
 void ask_about_tool(struct btz_trial *trial, struct judged_tool *tool);
+/* Asks the rewriting model likewise. */
+void ask_to_rewrite(struct btz_trial *trial, struct rewriting *rewriting,
+                    const struct btz_canon_question *words);
 /* `part` will be the answer's message. */
 void ask_about_answer(struct btz_trial *trial, enum btz_guard_target target, struct btz_str server,
                       struct btz_str name, struct btz_str text, size_t part);
@@ -596,9 +617,9 @@ bool ask_settles(struct btz_trial *trial, struct btz_json *note, enum source_kin
                  struct btz_str raw);
 /* A message was put in at `part`: answers that stand behind it have moved by one. */
 void ask_shift(struct btz_trial *trial, size_t part);
-/* Whether a question waits for the guard model; then it is added to `needs`. */
+/* Whether a question waits for a model of the defence; then it is added to `needs`. */
 bool ask_next(struct btz_trial *trial, int64_t now_us, struct btz_needs *needs);
-/* The guard model's answer to the question that was asked last. */
+/* The answer to the question that was asked last. */
 void ask_answered(struct btz_trial *trial, const struct btz_answer *answer);
 /* What the defence decided about a text: counts it, and records it if there is something to say. */
 void defend_record(struct btz_trial *trial, enum btz_guard_target target, struct btz_str server,

@@ -189,4 +189,7 @@ test('what canon says of a definition fits', async () => {
   refused('canon', changed(all, (c) => { c.spans[0].action = 'gone'; }));
   refused('canon', changed(all, (c) => { delete c.spans[0].rule; }));
   refused('canon', changed(all, (c) => { c.more = 1; }));
+  refused('canon', changed(all, (c) => { c.definition = null; }));
+  refused('canon', changed(all, (c) => { c.withheld = 'the model refused'; }));
+  valid('canon', changed(all, (c) => { c.arm = 'canon+rewrite'; c.definition = null; c.withheld = 'the model refused'; }));
 });

@@ -254,3 +254,17 @@ test('poisoned items are the same for a seed, and a frozen set cannot be edited'
   appendFileSync(at('frozen/test.jsonl'), '\n');
   assert.match((await sieve(5, 'freeze', at('frozen/test.jsonl'), '--out', at('other'))).err, /not the one that was frozen/);
 });
+
+test('--held-out and --no-held-out divide the families, and exclude each other', async () => {
+  const families = async (...args) => {
+    const done = await run('bartizan', ['sieve', 'poison', '--list', ...args], { env: { NO_COLOR: '1', COLUMNS: '200' } });
+    assert.equal(done.code, 0, done.err);
+    return done.out.trimEnd().split('\n').slice(2).map((l) => l.split(/\s+/)[0]);
+  };
+  const [all, held, others] = [await families(), await families('--held-out'), await families('--no-held-out')];
+  assert.ok(held.length > 0 && others.length > 0);
+  assert.deepEqual([...held, ...others].sort(), [...all].sort());
+  const both = await run('bartizan', ['sieve', 'poison', '--list', '--held-out', '--no-held-out']);
+  assert.equal(both.code, 2);
+  assert.match(both.err, /--held-out and --no-held-out leave no family together/);
+});

@@ -33,7 +33,7 @@ function study(name, text) {
   return file;
 }
 
-const BUILT_IN = ['quick', 'all', 'calibrate', 'main', 'architectures', 'oracles', 'defences', 'extended'];
+const BUILT_IN = ['quick', 'all', 'calibrate', 'main', 'architectures', 'oracles', 'defences', 'layers', 'extended'];
 const distinct = (rows, key) => [...new Set(rows.map((r) => r[key]))];
 
 /** A model server that takes 40 ms a reply and knows how many requests of each model ran at a time. */
@@ -94,7 +94,7 @@ test('the built-in studies run', async (t) => {
     assert.equal(r.faults, 0);
     assert.deepEqual(distinct(rows, 'architecture'), id === 'architectures' ? ['react', 'reflexion', 'retry'] : ['react']);
     assert.deepEqual(distinct(rows, 'model'), id === 'calibrate' ? ['ref:floor', 'ref:reader', 'ref:insider', 'ref:null'] : ['ref:null']);
-    assert.equal(provenance.repetitions, ['main', 'architectures', 'oracles', 'defences'].includes(id) ? 3 : 1);
+    assert.equal(provenance.repetitions, ['main', 'architectures', 'oracles', 'defences', 'layers'].includes(id) ? 3 : 1);
     assert.deepEqual(provenance.arms, ['attack', 'clean', 'benign']);
   }
 });
@@ -228,7 +228,7 @@ test('a mistake is named with file, line and remedy, and nothing is left behind'
     ['name: x\nrepetitions: 0\n', '2: repetitions: expected a number of at least 1, got 0'],
     ['name: x\nrepetitions: many\n', '2: repetitions: expected integer, got "many"'],
     ['name: x\narchitectures: [react, reflection]\n', '2: architectures: expected one of react, reflexion, retry, got "reflection"; did you mean "reflexion"?'],
-    ['name: x\n\n# ours\ndefence: gate\n', '4: defences: expected none, input, context or combined; behind one of the latter three :model, then +rescan (not of input), then +closed; or canon:ARM; got "gate"'],
+    ['name: x\n\n# ours\ndefence: gate\n', '4: defences: expected none, input, context or combined; behind one of the latter three :model, then +rescan (not of input), then +closed; or canon:ARM, behind it + and any of these; got "gate"'],
     ['name: x\nmodels:\n  - model: ref:reader\n    inflight: 3\n', '4: there is no key "inflight"; did you mean "in_flight"?'],
     ['name: x\nmodels:\n  - model: ref:reader\n  - model: ref:reader\n', '4: models: "ref:reader" stands in line 3 already'],
     ['name: x\nrepetitions: 2\nrepetitions: 3\n', '3:1: key "repetitions" stands here a second time; remove one'],

@@ -147,12 +147,63 @@ static void test_vector(void **state)
     }
 }
 
+/* A made-up model: its own vector for each text that it knows. */
+static const float *known_vector(void *data, struct btz_str text)
+{
+    static const float east[3] = {1, 0, 0};
+    static const float north[3] = {0, 1, 0};
+    static const float south[3] = {0, -1, 0};
+
+    (void)data;
+    return btz_str_starts(text, BTZ_STR("alpha"))   ? east
+           : btz_str_starts(text, BTZ_STR("beta"))  ? north
+           : btz_str_starts(text, BTZ_STR("gamma")) ? south
+           : btz_str_starts(text, BTZ_STR("zzz"))   ? north
+                                                    : NULL;
+}
+
+static void test_embedding(void **state)
+{
+    const struct btz_sieve_embedding embedding = {.dimension = 3, .vector = known_vector};
+    const struct btz_sieve_pool nobody = {BTZ_STR("npm:other"), NULL, 0};
+    static const char *const names[] = {"alpha", "gamma", "beta", "delta"};
+    struct btz_arena *arena = btz_arena_new();
+    struct btz_sieve_index *index = NULL;
+    struct btz_sieve_ranking got;
+    struct btz_err err;
+
+    (void)state;
+    assert_int_equal(btz_sieve_index_new(&index, &err), 0);
+    btz_sieve_index_embed(index, &embedding);
+    for (size_t i = 0; i < 4; i++) {
+        struct btz_json *tool = btz_json_new_object(arena);
+
+        btz_json_set_strz(arena, tool, "name", names[i]);
+        assert_int_equal(btz_sieve_index_add(index, BTZ_STR("npm:s"), tool, &err), 0);
+    }
+    /* No word in common: the vectors alone decide, opposite ones come last, none is no rank. */
+    assert_int_equal(btz_sieve_index_rank(index, BTZ_STR("zzz"), &nobody, 9, arena, &got, &err), 0);
+    assert_int_equal(got.count, 3);
+    assert_int_equal(got.hits[0].number, 2);
+    assert_int_equal(got.hits[1].number, 0);
+    assert_int_equal(got.hits[2].number, 1);
+    assert_true(fabs(got.hits[0].score - 1.0 / 61) < 1e-12);
+    /* A query without a vector is ranked by its words. */
+    assert_int_equal(
+        btz_sieve_index_rank(index, BTZ_STR("the delta"), &nobody, 9, arena, &got, &err), 0);
+    assert_int_equal(got.count, 1);
+    assert_int_equal(got.hits[0].number, 3);
+    btz_sieve_index_free(index);
+    btz_arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rank),
         cmocka_unit_test(test_pool),
         cmocka_unit_test(test_vector),
+        cmocka_unit_test(test_embedding),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

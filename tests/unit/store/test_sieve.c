@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "base/buf.h"
 #include "store/sieve.h"
@@ -182,9 +183,83 @@ static void test_replies(void **state)
     free(large);
 }
 
+static void edit(struct fix *fix, const char *sql)
+{
+    sqlite3 *db = NULL;
+
+    assert_int_equal(sqlite3_open(fix->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void expect_verdict(struct fix *fix, int64_t no, bool ok, const char *what)
+{
+    struct btz_store_sieve_check check;
+
+    assert_int_equal(btz_store_sieve_verify(fix->store, no, &check, &fix->err), 0);
+    if (check.ok != ok || !strstr(check.what, what)) {
+        fail_msg("%d \"%s\", expected %d \"%s\"", check.ok, check.what, ok, what);
+    }
+}
+
+static void test_chain(void **state)
+{
+    struct fix *fix = *state;
+    struct btz_store_sieve_reply reply = {.model = BTZ_STR("m"), .bytes = BTZ_STR("{}")};
+    struct btz_store_sieve_check check;
+    char id[BTZ_STORE_ID_SIZE];
+    struct btz_str json = BTZ_STR_NONE;
+    int64_t no = 0;
+
+    assert_int_equal(btz_store_sieve_new(fix->store, BTZ_STR("run"), BTZ_STR("{}"),
+                                         1800000000000000, &no, id, &fix->err),
+                     0);
+    expect_verdict(fix, no, true, "");
+    assert_int_equal(
+        btz_store_sieve_row_put(fix->store, no, BTZ_STR("b"), BTZ_STR("[1]"), &fix->err), 0);
+    for (int i = 0; i < 2; i++) { /* the same reply once more is no link */
+        assert_int_equal(btz_store_sieve_reply_put(fix->store, no, &reply, &fix->err), 0);
+    }
+    assert_int_equal(
+        btz_store_sieve_row_put(fix->store, no, BTZ_STR("a"), BTZ_STR("[2]"), &fix->err), 0);
+    assert_int_equal(btz_store_sieve_commit(fix->store, &fix->err), 0);
+    assert_int_equal(btz_store_sieve_verify(fix->store, no, &check, &fix->err), 0);
+    assert_true(check.ok);
+    assert_int_equal(check.rows, 2);
+    assert_int_equal(check.replies, 1);
+    assert_int_equal(check.unchained, 0);
+    assert_int_equal(
+        btz_store_sieve_row_get(fix->store, no, BTZ_STR("a"), fix->arena, &json, &fix->err), 0);
+    assert_true(btz_str_is(json, "[2]"));
+    assert_int_equal(
+        btz_store_sieve_row_get(fix->store, no, BTZ_STR("c"), fix->arena, &json, &fix->err),
+        BTZ_ENOTFOUND);
+
+    edit(fix, "UPDATE sieve_row SET json = '[3]' WHERE key = 'a'");
+    expect_verdict(fix, no, false, "the row a does not fit");
+    edit(fix, "UPDATE sieve_row SET json = '[2]' WHERE key = 'a'");
+    edit(fix, "UPDATE sieve_reply SET rejected = 1");
+    expect_verdict(fix, no, false, "a reply of m does not fit");
+    edit(fix, "UPDATE sieve_reply SET rejected = 0; UPDATE sieve_run SET kind = 'attack'");
+    expect_verdict(fix, no, false, "the row b does not fit");
+    edit(fix, "UPDATE sieve_run SET kind = 'run', links = 2");
+    expect_verdict(fix, no, false, "does not end at the head");
+    edit(fix, "UPDATE sieve_run SET links = 3");
+    expect_verdict(fix, no, true, "");
+    /* What an older store has is counted apart. */
+    edit(fix, "INSERT INTO sieve_row (run, key, json) VALUES (1, 'old', '{}')");
+    assert_int_equal(btz_store_sieve_verify(fix->store, no, &check, &fix->err), 0);
+    assert_true(check.ok);
+    assert_int_equal(check.unchained, 1);
+    edit(fix, "DELETE FROM sieve_row WHERE key = 'b'");
+    expect_verdict(fix, no, false, "link 1 of the chain is not there");
+    assert_int_equal(btz_store_sieve_verify(fix->store, 99, &check, &fix->err), BTZ_ENOTFOUND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_chain, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_replies, setup, teardown),
     };

@@ -144,6 +144,7 @@ static void mistakes(void **state)
     static const struct btz_str unknown[] = {BTZ_STR("gate")};
     static const struct btz_str asks[] = {BTZ_STR("input:model")};
     static const struct btz_str rules[] = {BTZ_STR("input")};
+    static const struct btz_str rewrites[] = {BTZ_STR("canon:canon+rewrite+combined")};
     struct bench *b;
 
     (void)state;
@@ -156,6 +157,13 @@ static void mistakes(void **state)
     b = bench_of(asks, 1);
     b->options.guard = &b->models[0];
     refused(b, "reference agent");
+    refused(bench_of(rewrites, 1), "--rewrite-model");
+    b = bench_of(rewrites, 1);
+    b->options.rewriter = &b->models[0];
+    refused(b, "reference agent cannot rewrite");
+    b = bench_of(rules, 1);
+    b->options.rewriter = &b->models[0];
+    refused(b, "no defence asks it");
 }
 
 int main(void)

@@ -203,6 +203,9 @@ static void studies_have_the_attacks_that_exist(void **state)
         {"defences",
          {"direct-prompt-injection", "memory-poisoning", "sampling-abuse", "elicitation-phishing",
           "tool-poisoning", "indirect-prompt-injection", "mitm-tamper", "mcp-rebinding"}},
+        {"layers",
+         {"direct-prompt-injection", "tool-poisoning", "full-schema-poisoning", "tool-shadowing",
+          "rug-pull", "indirect-prompt-injection", "memory-poisoning", "mitm-tamper"}},
     };
 
     (void)state;
@@ -254,8 +257,9 @@ static void json_is_taken_too(void **state)
 
 static void built_in_studies_load(void **state)
 {
-    static const char *const expected[] = {"quick",         "all",     "calibrate", "main",
-                                           "architectures", "oracles", "defences",  "extended"};
+    static const char *const expected[] = {"quick",    "all",           "calibrate",
+                                           "main",     "architectures", "oracles",
+                                           "defences", "layers",        "extended"};
     size_t count = 0;
 
     (void)state;
@@ -359,7 +363,7 @@ static void unknown_studies_and_files(void **state)
     assert_holds(btz_str_of(err.msg), "there is no study \"qick\"; did you mean \"quick\"?");
     assert_int_equal(btz_study_load(arena, lab, "elephant", &file, &err), BTZ_EUSAGE);
     assert_holds(btz_str_of(err.msg), "studies: quick, all, calibrate, main, architectures, "
-                                      "oracles, defences, extended, or a file");
+                                      "oracles, defences, layers, extended, or a file");
     assert_int_equal(btz_study_load(arena, lab, "elephant.yaml", &file, &err), BTZ_ENOTFOUND);
     assert_string_equal(err.file, "elephant.yaml");
     assert_int_equal(btz_study_load(arena, lab, "./quick", &file, &err), BTZ_ENOTFOUND);

@@ -98,7 +98,7 @@ static void take_need(struct script *s)
     const struct btz_need *need = &s->needs.items[0];
     struct btz_str *parts;
 
-    s->asks_guard = need->endpoint == BTZ_TRIAL_GUARD;
+    s->asks_guard = need->endpoint != BTZ_TRIAL_AGENT;
     if (s->asks_guard) {
         take_question(s, need);
         return;

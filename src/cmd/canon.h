@@ -1,0 +1,24 @@
+/* canon: the arms in which a model rewrites definitions. */
+#ifndef BTZ_CMD_CANON_H
+#define BTZ_CMD_CANON_H
+
+#include "cmd/cmd.h"
+#include "guard/canon.h"
+
+struct canon_rewriter;
+
+/* The model of --rewrite-model. */
+int canon_rewriter_new(struct btz_context *context, enum btz_canon_arm arm,
+                       struct canon_rewriter **out, struct btz_err *err) BTZ_WARN_UNUSED;
+void canon_rewriter_free(struct canon_rewriter *rewriter); /* NULL is allowed */
+
+/* Rewrites the definitions `tools`; `results` holds what btz_canon_arm_before made of them, and
+ * then what the model wrote, under the same names. A definition that was refused, or whose reply is
+ * malformed, is withheld: its result has no definition and `why` (of as many) says the reason.
+ * Equal definitions are asked about once. BTZ_EMISSING: the model gave no answer. */
+int canon_rewrite(struct canon_rewriter *rewriter, const struct btz_json *tools,
+                  const struct btz_canon_options *options, struct btz_arena *arena,
+                  struct btz_canon_result *results, struct btz_str *why,
+                  struct btz_err *err) BTZ_WARN_UNUSED;
+
+#endif
