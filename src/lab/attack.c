@@ -379,6 +379,11 @@ static int check_twin(struct checking *c, const char *which)
         code = check_withheld(c, btz_json_getz(twin, "withheld"),
                               btz_arena_printf(c->lab->arena, "%s/withheld", base.ptr));
     }
+    if (code == BTZ_OK) {
+        code = btz_lab_reconfigured_check(
+            c, btz_json_getz(twin, "reconfigured"),
+            btz_arena_printf(c->lab->arena, "%s/reconfigured", base.ptr));
+    }
     if (code == BTZ_OK && btz_json_getz(twin, "plan")) {
         const struct btz_json *turns = btz_json_getz(twin, "turns");
 

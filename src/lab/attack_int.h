@@ -24,5 +24,8 @@ bool btz_lab_lists(const struct btz_json *list, struct btz_str text);
 
 /* Servers, resources, attacker, choices, sessions, memory and rounds. */
 int btz_lab_setting_check(struct checking *c) BTZ_WARN_UNUSED;
+/* setting.reconfigured, or that of a twin; `change` may be NULL. */
+int btz_lab_reconfigured_check(struct checking *c, const struct btz_json *change,
+                               struct btz_str path) BTZ_WARN_UNUSED;
 
 #endif

@@ -137,10 +137,48 @@ static int check_rounds(struct checking *c)
     return BTZ_OK;
 }
 
+int btz_lab_reconfigured_check(struct checking *c, const struct btz_json *change,
+                               struct btz_str path)
+{
+    static const char *const names[] = {"leaves", "joins"};
+    const struct btz_json *servers = btz_json_getz(c->setting, "servers");
+
+    if (change && !btz_json_getz(c->setting, "reconnect_turn") &&
+        !btz_json_getz(c->setting, "second_session_turn")) {
+        return btz_lab_refuse(c->script, path, c->err,
+                              "a host reads its configuration when it connects: the setting needs "
+                              "reconnect_turn or second_session_turn");
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const struct btz_json *list = btz_json_getz(change, names[i]);
+        const struct btz_json *other = btz_json_getz(change, names[1 - i]);
+
+        if (list && btz_json_count(list) == btz_json_count(servers)) {
+            return btz_lab_refuse(c->script, path, c->err,
+                                  "some server must be there before and after");
+        }
+        for (size_t n = 0; n < btz_json_count(list); n++) {
+            struct btz_str id = btz_json_str(btz_json_at(list, n));
+
+            if (!btz_lab_lists(servers, id) || btz_lab_lists(other, id)) {
+                return btz_lab_refuse(c->script, path, c->err,
+                                      "\"%.*s\" must be one of setting.servers, and either leave "
+                                      "or join",
+                                      BTZ_FMT(id));
+            }
+        }
+    }
+    return BTZ_OK;
+}
+
 int btz_lab_setting_check(struct checking *c)
 {
     int code = check_places(c);
 
     code = code != BTZ_OK ? code : check_sessions(c);
+    code = code != BTZ_OK
+               ? code
+               : btz_lab_reconfigured_check(c, btz_json_getz(c->setting, "reconfigured"),
+                                            btz_lab_card_below(c, "/setting/reconfigured", 0));
     return code != BTZ_OK ? code : check_rounds(c);
 }

@@ -236,6 +236,10 @@ struct btz_stage_progress {
 int btz_stage_advance(struct btz_stage *stage, struct btz_stage_progress progress, bool *changed,
                       struct btz_err *err) BTZ_WARN_UNUSED;
 
+/* setting.reconfigured: whether the host's configuration names the server now. It changes where the
+ * servers connect anew, or with the second session. */
+bool btz_stage_configured(const struct btz_stage *stage, size_t server);
+
 /* How a server gives its lists, if the setting says so; 0 = as servers usually do. `ttl_ms` is the
  * caching hint of the modern era. */
 struct btz_stage_lists {

@@ -1,14 +1,20 @@
-/* Lists of tools that grow: tools that a setting holds back, for some time or for good. */
-#include "lab/lab_int.h"
+/* What a setting keeps from the host, for some time or for good: tools, so that a list grows, and
+ * servers, so that the host's configuration changes. */
+#include "lab/attack_int.h"
 
 /* Of the arm at hand: a twin may have a list of its own, else it has the setting's. */
-static const struct btz_json *withheld(const struct btz_stage *stage)
+static const struct btz_json *of_arm(const struct btz_stage *stage, const char *key)
 {
     const struct btz_json *card = stage->variant ? stage->variant->pub.card : NULL;
-    const struct btz_json *own = btz_json_getz(
-        btz_json_getz(btz_json_getz(card, "twins"), btz_arm_name(stage->arm)), "withheld");
+    const struct btz_json *own =
+        btz_json_getz(btz_json_getz(btz_json_getz(card, "twins"), btz_arm_name(stage->arm)), key);
 
-    return own ? own : btz_json_getz(btz_json_getz(card, "setting"), "withheld");
+    return own ? own : btz_json_getz(btz_json_getz(card, "setting"), key);
+}
+
+static const struct btz_json *withheld(const struct btz_stage *stage)
+{
+    return of_arm(stage, "withheld");
 }
 
 bool btz_stage_grows(const struct btz_stage *stage)
@@ -77,6 +83,16 @@ bool btz_stage_polled(const struct btz_stage *stage)
     return stage->variant &&
            btz_json_bool(btz_json_pointer(stage->variant->pub.card, BTZ_STR("/setting/polled")),
                          false);
+}
+
+bool btz_stage_configured(const struct btz_stage *stage, size_t server)
+{
+    const struct btz_json *change = of_arm(stage, "reconfigured");
+    size_t turn = btz_stage_reconnect(stage);
+    bool later = turn == SIZE_MAX ? stage->progress.session > 1 : stage->progress.turn > turn;
+    struct btz_str id = server < stage->server_count ? stage->servers[server].pub.id : BTZ_STR_NONE;
+
+    return !btz_lab_lists(btz_json_getz(change, later ? "leaves" : "joins"), id);
 }
 
 struct btz_stage_lists btz_stage_lists(const struct btz_stage *stage, size_t server)

@@ -100,6 +100,15 @@ static void note_connect(struct btz_trial *trial, struct conn *conn)
     btz_json_set_int(trial->arena, note, "session", trial->session);
 }
 
+/* The host's configuration does not name the server: nobody connects to it. */
+static void note_unconfigured(struct btz_trial *trial, const struct conn *conn)
+{
+    struct btz_json *payload = btz_json_new_object(trial->arena);
+
+    btz_json_set_str(trial->arena, payload, "id", conn->server->id);
+    trial_event_json(trial, BTZ_LAYER_HOST, "unconfigured", false, payload);
+}
+
 /* The server cannot be used: its tools are missing from this session. */
 static void note_unavailable(struct btz_trial *trial, struct conn *conn, const char *what)
 {
@@ -341,6 +350,11 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
         trial->conns[i].server = btz_stage_server_at(trial->stage, i);
         trial->conns[i].index = i;
         trial->conns[i].trial = trial;
+        trial->conns[i].unconfigured = !btz_stage_configured(trial->stage, i);
+        trial->conns[i].left_out = trial->conns[i].unconfigured;
+        if (trial->conns[i].unconfigured) {
+            note_unconfigured(trial, &trial->conns[i]);
+        }
     }
     for (struct known_uri *known = trial->uris; known; known = known->next) {
         known->conn =
@@ -348,14 +362,14 @@ int host_connect(struct btz_trial *trial, struct btz_err *err)
     }
     /* Gateways take their time to start: all at once. */
     for (size_t i = 0; trial->options.defence.proxy.target.len && i < trial->conn_count; i++) {
-        int rc = carry_open(trial, &trial->conns[i], err);
+        int rc = trial->conns[i].unconfigured ? BTZ_OK : carry_open(trial, &trial->conns[i], err);
 
         if (rc != BTZ_OK) {
             return rc;
         }
     }
     for (size_t i = 0; i < trial->conn_count; i++) {
-        int rc = connect_one(trial, &trial->conns[i], err);
+        int rc = trial->conns[i].unconfigured ? BTZ_OK : connect_one(trial, &trial->conns[i], err);
 
         if (rc != BTZ_OK) {
             return rc;

@@ -257,7 +257,7 @@ static struct conn *owner_of(struct btz_trial *trial, struct btz_str uri)
 {
     for (struct known_uri *known = trial->uris; known; known = known->next) {
         if (btz_str_eq(known->uri, uri)) {
-            return known->conn;
+            return known->conn->unconfigured ? NULL : known->conn;
         }
     }
     for (size_t i = 0; i < trial->conn_count; i++) {

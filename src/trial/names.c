@@ -126,7 +126,7 @@ static void check_pins(struct btz_trial *trial)
         struct conn *conn = &trial->conns[i];
         const struct registered *holder = holder_of(trial, conn->server->label);
 
-        if (safe(trial, BTZ_SWITCH_PIN_SERVERS) && holder &&
+        if (safe(trial, BTZ_SWITCH_PIN_SERVERS) && !conn->left_out && holder &&
             !btz_str_eq(holder->server, conn->server->id)) {
             leave_out(trial, conn, "another server had this display name before");
         }
@@ -176,7 +176,7 @@ static void give_space(struct btz_trial *trial, size_t index)
 void names_build(struct btz_trial *trial)
 {
     for (size_t i = 0; i < trial->conn_count; i++) {
-        trial->conns[i].left_out = false;
+        trial->conns[i].left_out = trial->conns[i].unconfigured;
     }
     check_pins(trial);
     fill_table(trial);

@@ -94,6 +94,7 @@ struct conn {
     /* See names.c. */
     struct btz_str space; /* what its tools' names begin with */
     bool left_out;        /* the host has no entry for it: neither model nor user reach it */
+    bool unconfigured;    /* and never asks for it: it is not in the configuration now */
 };
 
 /* A display name that the host has met, and whose it was then. */

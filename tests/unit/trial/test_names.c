@@ -178,6 +178,77 @@ static void given_up(void **state)
     }
 }
 
+/* A server that leaves the host's configuration is gone, the one that enters it is not there
+ * before, and where names are pinned it does not get the name of the other. */
+static void reconfigured(void **state)
+{
+    static const enum btz_switch rows[] = {BTZ_SWITCH_COUNT, BTZ_SWITCH_PIN_SERVERS};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct script s = begin("names/v6", rows[i], 3);
+
+        assert_int_equal(offered(&s, "kiosk__send", NULL), 1);
+        assert_int_equal(offered(&s, "kiosk__table", NULL), 1); /* the stand has none */
+        use(&s, "kiosk__send");
+        s.other_tools = true;
+        script_say(&s, "Done.");
+        assert_int_equal(offered(&s, "kiosk__table", NULL), 0);
+        assert_int_equal(offered(&s, "kiosk__send", NULL), i == 0 ? 1 : 0);
+        if (i == 0) {
+            use(&s, "kiosk__send");
+        }
+        (void)script_finish(&s, "Done.");
+        assert_text(got(&s, 0), "kiosk");
+        assert_int_equal(script_notes(&s, "call"), i == 0 ? 2 : 1);
+        if (i == 0) {
+            assert_text(got(&s, 1), "stand");
+        }
+        assert_int_equal(script_notes(&s, "connect"), 2); /* one server at a time */
+        assert_int_equal(script_events(&s, BTZ_LAYER_HOST, "unconfigured"), 2);
+        assert_int_equal(script_events(&s, BTZ_LAYER_HOST, "left_out"), i);
+        script_end(&s);
+    }
+}
+
+/* In the twin whose configuration stays, both are there all along. */
+static void configuration_stays(void **state)
+{
+    struct btz_trial_options options = script_options(lab, "names/v6");
+    struct script s;
+
+    (void)state;
+    options.arm = BTZ_ARM_CLEAN;
+    s = script_begin(&options);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(offered(&s, "kiosk__table", NULL), 1);
+        assert_int_equal(offered(&s, "stand__send", NULL), 1);
+        if (i == 0) {
+            script_say(&s, "Done.");
+        }
+    }
+    (void)script_finish(&s, "Done.");
+    assert_int_equal(script_notes(&s, "connect"), 4);
+    assert_int_equal(script_events(&s, BTZ_LAYER_HOST, "unconfigured"), 0);
+    script_end(&s);
+}
+
+/* What a server that is gone offered cannot be read any more. */
+static void gone_with_its_resources(void **state)
+{
+    struct script s = begin("names/v6", BTZ_SWITCH_COUNT, 3);
+
+    (void)state;
+    script_call(&s, NULL, "read_resource", "{\"uri\":\"kiosk://board\"}");
+    assert_holds(script_content(&s, -1), "Nothing hangs here.");
+    s.other_tools = true;
+    script_say(&s, "Done.");
+    script_call(&s, NULL, "read_resource", "{\"uri\":\"kiosk://board\"}");
+    assert_holds(script_content(&s, -1), "no connected server offers this resource");
+    (void)script_finish(&s, "Done.");
+    script_end(&s);
+}
+
 /* A tool with another name keeps its handler, and the oracle knows it by the written name. */
 static void renamed_tool(void **state)
 {
@@ -235,9 +306,15 @@ int main(void)
 {
     static const char *const packs[] = {"trial", "names", NULL};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_of_a_name), cmocka_unit_test(entry_taken),
-        cmocka_unit_test(long_names),    cmocka_unit_test(given_up),
-        cmocka_unit_test(renamed_tool),  cmocka_unit_test(order),
+        cmocka_unit_test(two_of_a_name),
+        cmocka_unit_test(entry_taken),
+        cmocka_unit_test(long_names),
+        cmocka_unit_test(given_up),
+        cmocka_unit_test(renamed_tool),
+        cmocka_unit_test(order),
+        cmocka_unit_test(reconfigured),
+        cmocka_unit_test(configuration_stays),
+        cmocka_unit_test(gone_with_its_resources),
     };
     int failed;
 
