@@ -61,9 +61,9 @@ int btz_count_bounds(const struct btz_count *count, struct btz_interval *out) BT
 int btz_stats_wilson(const struct btz_count *count, double confidence,
                      struct btz_interval *out) BTZ_WARN_UNUSED;
 
-/* The same with a mean in [0, 1] of `n` units, which need not be whole (an effective number), in the
- * place of k / n: one attack's rate as the mean
- * of its n variant means. Conservative, since a mean of shares varies less than one of verdicts. */
+/* The same with a mean in [0, 1] of `n` units, which need not be whole (an effective number), in
+ * the place of k / n: one attack's rate as the mean of its n variant means. Conservative, since a
+ * mean of shares varies less than one of verdicts. */
 int btz_stats_wilson_mean(double mean, double n, double confidence,
                           struct btz_interval *out) BTZ_WARN_UNUSED;
 
