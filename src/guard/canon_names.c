@@ -48,8 +48,8 @@ bool canon_piece(struct btz_str *rest, struct btz_str *piece)
             break;
         }
     }
-    *piece = (struct btz_str){rest->ptr + begin, end - begin};
-    *rest = (struct btz_str){rest->ptr + end, rest->len - end};
+    *piece = btz_str_sub(*rest, begin, end - begin);
+    *rest = btz_str_sub(*rest, end, rest->len);
     return piece->len > 0;
 }
 

@@ -159,8 +159,8 @@ static void numbers_and_patterns_hold_no_operands(void **state)
 static void honest_values_and_names_stay(void **state)
 {
     static const char *const names[] = {"filter[name]", "$filter", "meta.id", "field_15999"};
-    static const char *const values[] = {"\xC2\xB0"
-                                         "C",
+    static const char *const values[] = {("\xC2\xB0"
+                                          "C"),
                                          "\xC2\xB5s",
                                          "C++",
                                          "n/a",
