@@ -43,7 +43,7 @@ test('selftest certifies them with the core pack', async () => {
     const checks = result.checks.filter((c) => c.scenario === id);
     assert.ok(checks.length > 20 && checks.every((c) => c.passed), id);
   }
-  assert.match(await bartizan(...packed('selftest')), /^tool-poisoning\/v6 +certified/m);
+  assert.match(await bartizan(...packed('selftest', '--attack', 'tool-poisoning')), /^tool-poisoning\/v6 +certified/m);
 });
 
 test('run, report and show', async () => {

@@ -22,7 +22,9 @@ const expected = {
 
 for (const [pack, rule] of Object.entries(expected)) {
   test(pack, async () => {
-    const done = await run('bartizan', ['--store', path.join(folder, `${pack}.db`), 'selftest', '--json', '--pack', path.join(packs, pack)], { timeout: 120000 });
+    // The cross matrix needs all attacks; the other rules look at the one.
+    const only = pack.startsWith('rule4') ? [] : ['--attack', pack.replace(/^rule\d/, 'broken')];
+    const done = await run('bartizan', ['--store', path.join(folder, `${pack}.db`), 'selftest', '--json', '--pack', path.join(packs, pack), ...only], { timeout: 120000 });
     assert.equal(done.code, 1, done.err);
     const failed = JSON.parse(done.out).checks.filter((c) => !c.passed);
     assert.ok(failed.some((c) => rule.test(c.rule)), JSON.stringify(failed, null, 1));
