@@ -13,8 +13,7 @@ struct recomputed {
 };
 
 static int recompute(struct btz_context *context, struct btz_store *store,
-                     const struct btz_store_sieve_run *run, struct recomputed *out,
-                     struct btz_err *err)
+                     const struct btz_store_sieve_run *run, struct recomputed *out)
 {
     bool attack = btz_str_is(run->kind, "attack");
     struct sieve_run r = {.context = context,
@@ -59,7 +58,6 @@ static int recompute(struct btz_context *context, struct btz_store *store,
     } else {
         out->state = r.unlike || out->unmade ? "unlike" : "equal";
     }
-    (void)err;
     return BTZ_OK;
 }
 
@@ -138,7 +136,7 @@ int btz_cmd_sieve_verify(struct btz_context *context, struct btz_store *store,
     int rc = btz_store_sieve_verify(store, run->no, &check, err);
 
     if (rc == BTZ_OK && check.ok) {
-        rc = recompute(context, store, run, &again, err);
+        rc = recompute(context, store, run, &again);
     }
     if (rc != BTZ_OK) {
         return rc;

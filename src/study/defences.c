@@ -29,7 +29,8 @@ static int unknown(struct btz_str name, struct btz_err *err)
         return btz_err_set(err, BTZ_EUSAGE,
                            "--defence canon: there is no arm \"%.*s\"; use canon, schema-only, "
                            "rules-strip, none, model-rewrite, canon+rewrite, first-sentence, "
-                           "first-120-chars, nfkc-only, eight-phrase or random-delete; behind it + "
+                           "first-120-chars, nfkc-only, eight-phrase, random-delete or "
+                           "random-delete-bytes; behind it + "
                            "and input, context or combined with what may follow them",
                            BTZ_FMT(btz_str_sub(name, strlen("canon:"), name.len)));
     }
