@@ -103,6 +103,8 @@ test('local-embeddings serves its model, and the sieve runs with it', { timeout:
   assert.equal((await tool(['stop'])).code, 0);
   assert.equal((await tool(['status'])).code, 1);
   await assert.rejects(fetch(`${url}/models`));
+  assert.equal((await tool(['start'])).out.trim(), url, 'the port of the last time, so that runs can be resumed');
+  assert.equal((await tool(['stop'])).code, 0);
 
   // Weights that were changed are not served.
   const weights = path.join(dir, 'weights/model.safetensors');

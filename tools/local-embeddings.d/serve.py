@@ -1,7 +1,7 @@
 """Serves the embedding model over HTTP on 127.0.0.1 until it is ended. Started by
 tools/local-embeddings with the Python of its venv; nothing else needs to run it.
 
-    serve.py FOLDER --address-file FILE --pins FILE
+    serve.py FOLDER --address-file FILE --pins FILE [--port N]
 
 POST /v1/embeddings takes `model`, `input` (a text or up to 2048) and `encoding_format` ("float"), as
 OpenAI's API does; GET /v1/models and /health answer too. Texts over the model's length are cut, as
@@ -120,9 +120,13 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--address-file", required=True)
     parser.add_argument("--pins", type=pathlib.Path, required=True)
+    parser.add_argument("--port", type=int, default=0)
     options = parser.parse_args()
     model = Model(options.folder, json.loads(options.pins.read_text(encoding="utf-8"))["model"])
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    try:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", options.port), Handler)
+    except OSError:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.model = model
     temporary = options.address_file + ".new"
     with open(temporary, "w", encoding="utf-8") as file:
