@@ -234,6 +234,7 @@ static int ask(struct attacker *a, const struct sieve_model *model, const char *
     const struct sieve_source source = {
         .data = a, .count = 2 * a->count, .what = what, .make = make, .take = take};
 
+    a->r->planned += source.count; /* each is counted as done, also those without a question */
     return model->model.kind == BTZ_LLM_MODEL_REF ? ask_reference(a, model, err)
                                                   : sieve_ask(a->r, model, &source, err);
 }
@@ -617,6 +618,7 @@ static int attack(struct sieve_run *r, struct btz_err *err)
                  r->kinds[BTZ_SIEVE_ATTACK], r->arm_count, btz_sieve_operator_count());
     btz_progress_init(&r->progress, &r->context->err, r->context->quiet, 0, btz_clock_mono_us());
     rc = sieve_attack_rows(r, err);
+    sieve_progress_finish(r);
     if (rc == BTZ_OK || rc == BTZ_EXIT_INTERRUPTED) {
         int flushed = btz_store_sieve_commit(r->store, err);
 

@@ -251,9 +251,20 @@ int sieve_run_rows(struct sieve_run *r, struct btz_err *err)
     return rc ? rc : sieve_ask_models(r, err);
 }
 
-static int measure(struct sieve_run *r, struct btz_err *err)
+void sieve_progress_finish(struct sieve_run *r)
 {
     struct btz_buf line;
+
+    btz_buf_init(&line, 65536);
+    btz_progress_finish(&r->progress, r->done, r->planned, btz_clock_mono_us(), &line);
+    if (line.len) {
+        (void)fwrite(line.ptr, 1, line.len, stderr);
+    }
+    btz_buf_fini(&line);
+}
+
+static int measure(struct sieve_run *r, struct btz_err *err)
+{
     int rc;
     int flushed;
 
@@ -262,12 +273,7 @@ static int measure(struct sieve_run *r, struct btz_err *err)
     btz_progress_init(&r->progress, &r->context->err, r->context->quiet, 0, btz_clock_mono_us());
     r->planned = planned(r);
     rc = sieve_run_rows(r, err);
-    btz_buf_init(&line, 65536);
-    btz_progress_finish(&r->progress, r->done, r->planned, btz_clock_mono_us(), &line);
-    if (line.len) {
-        (void)fwrite(line.ptr, 1, line.len, stderr);
-    }
-    btz_buf_fini(&line);
+    sieve_progress_finish(r);
     flushed = btz_store_sieve_commit(r->store, rc ? NULL : err);
     if (rc == BTZ_OK && flushed == BTZ_OK && !r->missing) {
         rc = btz_store_sieve_mark(r->store, r->no, true, err);

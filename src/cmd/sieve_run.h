@@ -156,6 +156,8 @@ int sieve_plan_put(struct sieve_run *r, const char *of, struct btz_str where,
                    struct btz_err *err) BTZ_WARN_UNUSED;
 /* Draws the progress line; true if the user wants to stop. */
 bool sieve_tick(struct sieve_run *r, const char *what);
+/* Leaves the progress line as it stands at the end. Once, after btz_progress_init(). */
+void sieve_progress_finish(struct sieve_run *r);
 
 /* ---- sieve_run_offline.c ---- */
 
