@@ -609,6 +609,26 @@ int sieve_attack_rows(struct sieve_run *r, struct btz_err *err)
     return rc;
 }
 
+/* Attacks that cannot be adapted must not be missed in silence. */
+static void note_unusable(const struct sieve_run *r)
+{
+    size_t no_operands = 0;
+    size_t no_twin = 0;
+
+    for (uint32_t i = 0; i < r->item_count; i++) {
+        if (r->items[i].kind == BTZ_SIEVE_ATTACK) {
+            no_operands += r->items[i].operand_count == 0;
+            no_twin += r->items[i].operand_count > 0 && r->twin[i] == SIZE_MAX;
+        }
+    }
+    if (no_operands + no_twin) {
+        btz_cmd_note(r->context,
+                     "%zu attacks are left out: %zu without operands, %zu whose twin is not among "
+                     "the items",
+                     no_operands + no_twin, no_operands, no_twin);
+    }
+}
+
 static int attack(struct sieve_run *r, struct btz_err *err)
 {
     struct btz_store_sieve_run run;
@@ -616,6 +636,7 @@ static int attack(struct sieve_run *r, struct btz_err *err)
 
     btz_cmd_note(r->context, "run %s: %zu attacks, %zu arms, %zu operators", r->id,
                  r->kinds[BTZ_SIEVE_ATTACK], r->arm_count, btz_sieve_operator_count());
+    note_unusable(r);
     btz_progress_init(&r->progress, &r->context->err, r->context->quiet, 0, btz_clock_mono_us());
     rc = sieve_attack_rows(r, err);
     sieve_progress_finish(r);
