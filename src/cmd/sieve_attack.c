@@ -623,9 +623,9 @@ static void note_unusable(const struct sieve_run *r)
     }
     if (no_operands + no_twin) {
         btz_cmd_note(r->context,
-                     "%zu attacks are left out: %zu without operands, %zu whose twin is not among "
-                     "the items",
-                     no_operands + no_twin, no_operands, no_twin);
+                     "attacks left out: %zu without operands, %zu whose twin is not among the "
+                     "items",
+                     no_operands, no_twin);
     }
 }
 
