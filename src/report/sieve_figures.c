@@ -9,7 +9,9 @@ struct measure {
     const char *name;
     const char *over;
     bool (*counts)(const struct sieve_row *row);
-    double (*value)(const struct sieve_row *row);
+    double (*value)(
+        const struct sieve_row *row); /* NULL: 1 if one of the kinds of damage is there */
+    unsigned damage;                  /* bits of sieve_row.damage */
 };
 
 /* ---- over which rows ---- */
@@ -139,39 +141,7 @@ static double withheld(const struct sieve_row *r)
 static double damaged(const struct sieve_row *r)
 {
     return r->withheld || r->differing > 0 || r->facts_kept < r->facts ||
-           (r->damage & ((1U << (SIEVE_DAMAGES - 1)) - 1)) != 0;
-}
-static double lost(const struct sieve_row *r, int what)
-{
-    return r->damage >> what & 1U;
-}
-static double lost_parameters(const struct sieve_row *r)
-{
-    return lost(r, 0);
-}
-static double lost_values(const struct sieve_row *r)
-{
-    return lost(r, 1);
-}
-static double lost_defaults(const struct sieve_row *r)
-{
-    return lost(r, 2);
-}
-static double lost_forms(const struct sieve_row *r)
-{
-    return lost(r, 3);
-}
-static double lost_required(const struct sieve_row *r)
-{
-    return lost(r, 4);
-}
-static double lost_purpose(const struct sieve_row *r)
-{
-    return lost(r, 5);
-}
-static double lost_name(const struct sieve_row *r)
-{
-    return lost(r, 6);
+           (r->damage & ~(1U << SIEVE_DAMAGE_NAME)) != 0;
 }
 
 static const struct measure outcome_measures[] = {
@@ -217,16 +187,21 @@ static const struct measure definition_measures[] = {
     {"collides", "definitions", any, collides},
     {"withheld", "definitions", any, withheld},
     {"damaged-automatic", "definitions", any, damaged},
-    {"parameter-renamed", "definitions", any, lost_parameters},
-    {"value-lost", "definitions", any, lost_values},
-    {"default-lost", "definitions", any, lost_defaults},
-    {"form-lost", "definitions", any, lost_forms},
-    {"required-lost", "definitions", any, lost_required},
-    {"purpose-not-stated", "definitions", any, lost_purpose},
-    {"tool-renamed", "definitions", any, lost_name},
+    {"parameter-renamed", "definitions", any, NULL, 1U << SIEVE_DAMAGE_PARAMETERS},
+    {"value-lost", "definitions", any, NULL, 1U << SIEVE_DAMAGE_VALUES},
+    {"default-lost", "definitions", any, NULL, 1U << SIEVE_DAMAGE_DEFAULTS},
+    {"form-lost", "definitions", any, NULL, 1U << SIEVE_DAMAGE_FORMS},
+    {"required-lost", "definitions", any, NULL, 1U << SIEVE_DAMAGE_REQUIRED},
+    {"purpose-not-stated", "definitions", any, NULL, 1U << SIEVE_DAMAGE_PURPOSE},
+    {"tool-renamed", "definitions", any, NULL, 1U << SIEVE_DAMAGE_NAME},
 };
 
 /* ---- shares ---- */
+
+static double value_of(const struct measure *m, const struct sieve_row *row)
+{
+    return m->value ? m->value(row) : (row->damage & m->damage) != 0;
+}
 
 /* Which rows belong to a figure beside what its measure says. */
 struct slice {
@@ -254,7 +229,7 @@ static void count_slice(const struct btz_sieve_report *report, const struct slic
         const struct sieve_row *row = &s->rows->rows[i];
 
         if (in_slice(s, row) && m->counts(row)) {
-            sieve_counter_add(&counter, row->cluster, m->value(row));
+            sieve_counter_add(&counter, row->cluster, value_of(m, row));
         }
     }
     sieve_counter_end(&counter, out);

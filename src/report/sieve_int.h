@@ -53,7 +53,7 @@ struct sieve_row {
     bool withheld, calls_tested, collides;
     int64_t calls, differing;
     int64_t facts, facts_kept;
-    unsigned damage; /* bit i: sieve_damage_names[i] is above 0 */
+    unsigned damage; /* bit i: of that enum sieve_damage there is some */
     /* attacks */
     int64_t attempts, budget; /* attempts: 0 = not broken */
     bool acted, acted_again;  /* the second model, on the variant and on its fresh drawing */
@@ -69,8 +69,17 @@ struct sieve_fact_row {
     bool kept;
 };
 
-enum { SIEVE_DAMAGES = 7 };
-/* Members of "damage" in a definition's row; the last, the tool's name, is no damage by itself. */
+/* Members of "damage" in a definition's row. The tool's name is no damage by itself. */
+enum sieve_damage {
+    SIEVE_DAMAGE_PARAMETERS,
+    SIEVE_DAMAGE_VALUES,
+    SIEVE_DAMAGE_DEFAULTS,
+    SIEVE_DAMAGE_FORMS,
+    SIEVE_DAMAGE_REQUIRED,
+    SIEVE_DAMAGE_PURPOSE,
+    SIEVE_DAMAGE_NAME,
+    SIEVE_DAMAGES
+};
 extern const char *const sieve_damage_names[SIEVE_DAMAGES];
 
 /* How many rows a run is to have of a kind, for one arm (and one seed of it). */
