@@ -12,6 +12,7 @@ struct measure {
     double (*value)(
         const struct sieve_row *row); /* NULL: 1 if one of the kinds of damage is there */
     unsigned damage;                  /* bits of sieve_row.damage */
+    bool not_looked_for;              /* no rule and no label tells the value: only n is one */
 };
 
 /* ---- over which rows ---- */
@@ -100,11 +101,6 @@ static double survived_loose(const struct sieve_row *r)
 {
     return r->survived_loose;
 }
-static double one(const struct sieve_row *r)
-{
-    (void)r;
-    return 1;
-}
 static double hit1(const struct sieve_row *r)
 {
     return r->target_rank == 1;
@@ -168,8 +164,8 @@ static const struct measure survival_measures[] = {
     {"survived", "with operands", with_operands, survived},
     {"survived-loose", "with operands", with_operands, survived_loose},
     {"survived-loose", "held out with operands", held_out_operands, survived_loose},
-    {"operand-free", "without operands", without_operands, one},
-    {"in-the-twin-too", "operands coincident", coincident, one},
+    {"operand-free", "without operands", without_operands, .not_looked_for = true},
+    {"in-the-twin-too", "operands coincident", coincident, .not_looked_for = true},
 };
 static const struct measure retrieval_measures[] = {
     {"hit@1", "twins", is_twin, hit1},
@@ -200,7 +196,7 @@ static const struct measure definition_measures[] = {
 
 static double value_of(const struct measure *m, const struct sieve_row *row)
 {
-    return m->value ? m->value(row) : (row->damage & m->damage) != 0;
+    return m->not_looked_for ? 0 : m->value ? m->value(row) : (row->damage & m->damage) != 0;
 }
 
 /* Which rows belong to a figure beside what its measure says. */
@@ -298,6 +294,11 @@ static void add_share(struct btz_sieve_report *report, const char *table,
     }
     if (figure.n + figure.missing == 0) {
         return;
+    }
+    figure.not_looked_for = m->not_looked_for;
+    if (figure.not_looked_for) {
+        figure.k = figure.value = figure.n_effective = NAN;
+        figure.interval = (struct btz_interval){BTZ_INTERVAL_NO_DATA, NAN, NAN};
     }
     if (strcmp(m->name, "mrr") == 0) { /* a mean of reciprocal ranks is no share */
         figure.interval = (struct btz_interval){BTZ_INTERVAL_NO_DATA, NAN, NAN};

@@ -112,7 +112,8 @@ struct sieve_figure {
     int64_t clusters;
     double value; /* NaN: no data */
     bool is_share;
-    double n_effective; /* n by the design effect of clusters; n where that cannot be told */
+    bool not_looked_for; /* k, value and interval are NaN although there are n */
+    double n_effective;  /* n by the design effect of clusters; n where that cannot be told */
     struct btz_interval interval; /* Wilson at 95% with n_effective */
     struct btz_interval bounds;   /* the share with everything missing as 0 and as 1 */
     int64_t seeds;                /* of random-delete: k and n are over all of them */

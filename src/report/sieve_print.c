@@ -36,7 +36,7 @@ struct paper {
 static bool is_of(const struct sieve_figure *f, const char *table,
                   const struct sieve_subject *subject, struct btz_str index)
 {
-    return strcmp(f->table, table) == 0 &&
+    return strcmp(f->table, table) == 0 && !f->not_looked_for &&
            (subject ? btz_str_eq(f->model, subject->model) &&
                           btz_str_eq(f->retrieval, subject->retrieval) &&
                           btz_str_eq(f->index, subject->index)
@@ -215,6 +215,42 @@ static void print_table(const struct paper *p, const char *table,
                 btz_arena_printf(p->arena, across == MEASURES ? "%s (over %.*s)" : "%s: %.*s, over",
                                  heading, BTZ_FMT(s.group)));
         }
+    }
+}
+
+/* ---- attacks that are in no rate of survival ---- */
+
+static void print_not_looked_for(const struct paper *p)
+{
+    static const struct grid_column columns[] = {{"attacks", BTZ_ALIGN_LEFT, false, NULL},
+                                                 {"n", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"survived", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"why", BTZ_ALIGN_LEFT, false, NULL}};
+    static const char *const measures[][2] = {
+        {"operand-free", "they have no operand, and no label tells"},
+        {"in-the-twin-too", "their operands stand in the benign twin as well"}};
+    struct grid *grid = grid_new(p->arena, columns, 4);
+    bool any = false;
+
+    for (size_t m = 0; m < sizeof(measures) / sizeof(measures[0]); m++) {
+        const struct sieve_figure *found = NULL;
+
+        for (size_t i = 0; !found && i < p->report->figure_count; i++) {
+            const struct sieve_figure *f = &p->report->figures[i];
+
+            found = f->not_looked_for && btz_str_is(f->measure, measures[m][0]) ? f : NULL;
+        }
+        if (found) { /* the same attacks under every arm */
+            any = true;
+            grid_cell(grid, BTZ_COLOUR_NONE, found->measure);
+            grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)found->n);
+            grid_cell(grid, BTZ_COLOUR_NONE, BTZ_STR("-"));
+            grid_cell(grid, BTZ_COLOUR_NONE, btz_str_of(measures[m][1]));
+        }
+    }
+    if (any) {
+        grid_print(grid, BTZ_STR("Attacks whose survival was not looked for: in no rate, no goal"),
+                   p->term, p->out);
     }
 }
 
@@ -541,6 +577,7 @@ void btz_sieve_report_print(const struct btz_sieve_report *report, const struct 
     }
     print_table(&p, "survival", NULL, BTZ_STR_NONE, MEASURES,
                 "Payloads whose operands are all still shown");
+    print_not_looked_for(&p);
     print_table(&p, "adaptive", NULL, BTZ_STR_NONE, MEASURES,
                 "Adaptive attacks: the payload survives, by attempts");
     for (uint32_t m = 0; m < report->attack_models.count; m++) {

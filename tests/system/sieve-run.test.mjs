@@ -113,6 +113,10 @@ function checkShare(f, rows) {
   const what = `${f.table} ${f.model} ${f.index} ${f.arm} ${f.measure} over ${f.over}`;
   const of = value(f);
   const again = share(chosen.map((r) => [r.cluster, Number(of(r))]));
+  if (['operand-free', 'in-the-twin-too'].includes(f.measure)) { // counted, but nothing was looked for
+    assert.deepEqual([f.n, f.clusters, f.k, f.value, f.n_effective, f.lo, f.hi], [again.n, again.clusters, null, null, null, null, null], what);
+    return;
+  }
   for (const key of Object.keys(again)) {
     if (f.measure === 'mrr' && (key === 'lo' || key === 'hi')) {
       assert.equal(f[key], null); // a mean of reciprocal ranks is no share
@@ -208,6 +212,27 @@ test('without a model: every figure comes out of the rows', async () => {
   const text = await sieve('plain.db', 'report', 'last');
   assert.match(text.out, /random-delete +\d+\.\d% \(\d+\.\d-\d+\.\d\)/);
   assert.match(text.out, /not shown|not met/);
+});
+
+test('attacks without operands are counted, and no rate is given for them', async () => {
+  // Two pairs lose their operands; the malicious call is then known by its tool alone.
+  const pairs = new Set(items.filter((i) => i.kind === 'attack' && i.paradigm === 'P1').slice(0, 2).map((i) => i.pair));
+  const bare = items.map((i) => (i.kind === 'attack' && pairs.has(i.pair) ? { ...i, operands: [], malicious: { ...i.malicious, arguments: [] } } : i));
+  const bareFile = path.join(folder, 'bare.jsonl');
+  writeFileSync(bareFile, lines(bare));
+  const report = await json(0, 'bare.db', 'run', bareFile, '--no-model', '--arm', 'none', '--arm', 'canon', '--arm', 'random-delete', '--random-seeds', '3');
+  checkAll(report, await rowsOf('bare.db'));
+  assert.equal(figure(report, 'survival', 'canon', 'operand-free', 'without operands').n, 2);
+  assert.equal(figure(report, 'survival', 'canon', 'survived', 'with operands').n, 22);
+  const text = (await sieve('bare.db', 'report', 'last')).out;
+  assert.match(text, /Attacks whose survival was not looked for[^]*?operand-free +2 +- +they have no operand/);
+  assert.doesNotMatch(text, /without operands|100\.0%[^\n]*operand-free/);
+  const csv = (await sieve('bare.db', 'report', 'last', '--csv')).out.split('\n').filter((l) => l.includes(',operand-free,'));
+  assert.equal(csv.length, 3);
+  for (const line of csv) {
+    const [, , , , , , over, k, , , effective, value, lo, hi] = line.split(',');
+    assert.deepEqual([over, k, effective, value, lo, hi], ['without operands', '', '', '', '', '']);
+  }
 });
 
 test('reference agents: the reader acts exactly where the operands are still shown', async () => {
