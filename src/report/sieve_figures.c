@@ -232,30 +232,58 @@ static void count_slice(const struct btz_sieve_report *report, const struct slic
     btz_arena_free(arena);
 }
 
-/* Least and most among the seeds of random-delete. */
+/* Which items and which seeds of random-delete rows are of. */
+struct drawn {
+    bool *items;
+    bool seeds[SIEVE_SEEDS_MAX + 1];
+    int64_t item_count, seed_count;
+};
+
+static struct drawn drawn_new(const struct btz_sieve_report *report, struct btz_arena *arena)
+{
+    return (struct drawn){.items = btz_arena_array(arena, report->items.count + 1, sizeof(bool))};
+}
+
+static void drawn_add(struct drawn *drawn, const struct sieve_row *row)
+{
+    drawn->item_count += !drawn->items[row->item];
+    drawn->items[row->item] = true;
+    if (row->seed >= 1 && row->seed <= SIEVE_SEEDS_MAX) { /* 0: not drawn by a seed */
+        drawn->seed_count += !drawn->seeds[row->seed];
+        drawn->seeds[row->seed] = true;
+    }
+}
+
+/* How many items and seeds stand behind n, and least and most among the seeds. */
 static void count_seeds(const struct btz_sieve_report *report, const struct slice *all,
                         const struct measure *m, struct sieve_figure *out)
 {
-    int64_t last = 0;
+    struct btz_arena *arena = btz_arena_new();
+    struct drawn drawn = drawn_new(report, arena);
 
     for (size_t i = 0; i < all->rows->count; i++) {
-        if (in_slice(all, &all->rows->rows[i]) && all->rows->rows[i].seed > last) {
-            last = all->rows->rows[i].seed;
+        const struct sieve_row *row = &all->rows->rows[i];
+
+        if (in_slice(all, row) && m->counts(row)) {
+            drawn_add(&drawn, row);
         }
     }
     out->least = 1;
-    for (int64_t seed = 1; seed <= last; seed++) {
+    for (int64_t seed = 1; seed <= SIEVE_SEEDS_MAX; seed++) {
         struct sieve_figure own = {0};
         struct slice s = *all;
 
-        s.seed = seed;
-        count_slice(report, &s, m, &own);
-        if (own.n) {
-            out->seeds++;
+        if (drawn.seeds[seed]) {
+            s.seed = seed;
+            count_slice(report, &s, m, &own);
             out->least = own.value < out->least ? own.value : out->least;
             out->most = own.value > out->most ? own.value : out->most;
         }
     }
+    if (drawn.seed_count) {
+        sieve_figure_draw(out, drawn.item_count, drawn.seed_count);
+    }
+    btz_arena_free(arena);
 }
 
 /* Which items a measure looks at. */
@@ -295,8 +323,13 @@ static void add_share(struct btz_sieve_report *report, const char *table,
     if (figure.n + figure.missing == 0) {
         return;
     }
+    if (sieve_is(&report->arms, s->arm, "random-delete") ||
+        sieve_is(&report->arms, s->arm, "random-delete-bytes")) {
+        count_seeds(report, s, m, &figure);
+    }
     figure.not_looked_for = m->not_looked_for;
     if (figure.not_looked_for) {
+        figure.least = figure.most = NAN;
         figure.k = figure.value = figure.n_effective = NAN;
         figure.interval = (struct btz_interval){BTZ_INTERVAL_NO_DATA, NAN, NAN};
     }
@@ -309,10 +342,6 @@ static void add_share(struct btz_sieve_report *report, const char *table,
         figure.index = subject->index;
     } else {
         figure.index = btz_str_of(index);
-    }
-    if (sieve_is(&report->arms, s->arm, "random-delete") ||
-        sieve_is(&report->arms, s->arm, "random-delete-bytes")) {
-        count_seeds(report, s, m, &figure);
     }
     *sieve_figure_add(report) = figure;
 }
@@ -348,17 +377,14 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void add_number(struct btz_sieve_report *report, const char *table, struct btz_str arm,
-                       const char *measure, const char *over, double value, int64_t n)
+static void add_number(struct btz_sieve_report *report, const char *measure,
+                       const struct sieve_figure *common, double value)
 {
-    *sieve_figure_add(report) = (struct sieve_figure){.table = table,
-                                                      .arm = arm,
-                                                      .measure = btz_str_of(measure),
-                                                      .over = over,
-                                                      .k = value,
-                                                      .n = n,
-                                                      .value = value,
-                                                      .interval = {BTZ_INTERVAL_NO_DATA, NAN, NAN}};
+    struct sieve_figure *figure = sieve_figure_add(report);
+
+    *figure = *common;
+    figure->measure = btz_str_of(measure);
+    figure->k = figure->value = value;
 }
 
 /* Room that is left to an author: median and 95th percentile (nearest rank), means of the rest. */
@@ -367,6 +393,7 @@ static void add_freedom(struct btz_sieve_report *report, const struct sieve_rows
 {
     struct btz_arena *arena = btz_arena_new();
     int64_t *sizes = btz_arena_array(arena, rows->count + 1, sizeof(*sizes));
+    struct drawn drawn = drawn_new(report, arena);
     double names = 0;
     double values = 0;
     size_t n = 0;
@@ -375,21 +402,28 @@ static void add_freedom(struct btz_sieve_report *report, const struct sieve_rows
         const struct sieve_row *row = &rows->rows[i];
 
         if (row->arm == arm && !row->withheld) {
+            drawn_add(&drawn, row);
             sizes[n++] = row->characters;
             names += (double)row->free_names;
             values += (double)row->free_values;
         }
     }
     if (n) {
-        struct btz_str name = report->arms.texts[arm];
+        const struct sieve_figure common = {.table = "room",
+                                            .arm = report->arms.texts[arm],
+                                            .over = over,
+                                            .n = (int64_t)n,
+                                            .items = drawn.seed_count ? drawn.item_count : 0,
+                                            .seeds = drawn.seed_count,
+                                            .least = NAN,
+                                            .most = NAN,
+                                            .interval = {BTZ_INTERVAL_NO_DATA, NAN, NAN}};
 
         qsort(sizes, n, sizeof(*sizes), by_size);
-        add_number(report, "room", name, "characters-median", over, (double)sizes[(n - 1) / 2],
-                   (int64_t)n);
-        add_number(report, "room", name, "characters-p95", over,
-                   (double)sizes[(95 * n + 99) / 100 - 1], (int64_t)n);
-        add_number(report, "room", name, "free-names-mean", over, names / (double)n, (int64_t)n);
-        add_number(report, "room", name, "free-values-mean", over, values / (double)n, (int64_t)n);
+        add_number(report, "characters-median", &common, (double)sizes[(n - 1) / 2]);
+        add_number(report, "characters-p95", &common, (double)sizes[(95 * n + 99) / 100 - 1]);
+        add_number(report, "free-names-mean", &common, names / (double)n);
+        add_number(report, "free-values-mean", &common, values / (double)n);
     }
     btz_arena_free(arena);
 }

@@ -116,8 +116,8 @@ struct sieve_figure {
     double n_effective;  /* n by the design effect of clusters; n where that cannot be told */
     struct btz_interval interval; /* Wilson at 95% with n_effective */
     struct btz_interval bounds;   /* the share with everything missing as 0 and as 1 */
-    int64_t seeds;                /* of random-delete: k and n are over all of them */
-    double least, most;           /* among the seeds */
+    int64_t items, seeds; /* of random-delete: k and n are over all seeds of the items; else 0 */
+    double least, most;   /* among the seeds; NaN: not told */
 };
 
 struct sieve_contrast {
@@ -173,6 +173,9 @@ struct btz_sieve_report {
     size_t cost_count;
 };
 
+/* Seeds of random-delete; sieve run takes no more. */
+enum { SIEVE_SEEDS_MAX = 99 };
+
 /* ---- sieve_rows.c ---- */
 int sieve_rows_read(struct btz_store *store, struct btz_sieve_report *report,
                     struct btz_err *err) BTZ_WARN_UNUSED;
@@ -192,6 +195,9 @@ void sieve_counter_add(struct sieve_counter *counter, uint32_t cluster, double v
 void sieve_counter_end(const struct sieve_counter *counter, struct sieve_figure *figure);
 /* Sets `missing` and the bounds, after sieve_counter_end. */
 void sieve_figure_miss(struct sieve_figure *figure, int64_t missing);
+/* Sets items and seeds. The seeds of one item are not independent of each other, so n_effective
+ * becomes at most `items`, and the interval with it. After sieve_counter_end. */
+void sieve_figure_draw(struct sieve_figure *figure, int64_t items, int64_t seeds);
 /* Planned rows of a kind: of items (SIEVE_KINDS: of definitions), -1: no plan, as in runs of older
  * versions. */
 int64_t sieve_planned(const struct btz_sieve_report *report, const char *of, uint32_t arm,

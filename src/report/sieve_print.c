@@ -56,6 +56,19 @@ static struct btz_str group_of(const struct sieve_figure *f, enum across across)
     return across == MEASURES ? btz_str_of(f->over) : f->measure;
 }
 
+/* "n=94", and of random-delete "n=94x20": items and seeds; "n=1878 (94x20)" if some are missing. */
+static struct btz_str count_of(const struct paper *p, const struct sieve_figure *f)
+{
+    if (f->seeds == 0) {
+        return btz_arena_printf(p->arena, "n=%lld", (long long)f->n);
+    }
+    if (f->n == f->items * f->seeds) {
+        return btz_arena_printf(p->arena, "n=%lldx%lld", (long long)f->items, (long long)f->seeds);
+    }
+    return btz_arena_printf(p->arena, "n=%lld (%lldx%lld)", (long long)f->n, (long long)f->items,
+                            (long long)f->seeds);
+}
+
 static struct btz_str cell(const struct paper *p, const struct sieve_figure *f)
 {
     if (!f->is_share) {
@@ -76,14 +89,18 @@ static struct btz_str cell(const struct paper *p, const struct sieve_figure *f)
 /* The same with its count, where that is not the same for all arms or answers are missing. */
 static struct btz_str counted_cell(const struct paper *p, const struct sieve_figure *f)
 {
+    struct btz_str drawn =
+        f->seeds ? btz_arena_printf(p->arena, " %.*s", BTZ_FMT(count_of(p, f))) : BTZ_STR("");
+
     if (f->missing && f->n) {
-        return btz_arena_printf(p->arena, "%.*s %.0f of %lld, %lld missing", BTZ_FMT(cell(p, f)),
-                                f->k, (long long)f->n, (long long)f->missing);
+        return btz_arena_printf(p->arena, "%.*s%.*s %.0f of %lld, %lld missing",
+                                BTZ_FMT(cell(p, f)), BTZ_FMT(drawn), f->k, (long long)f->n,
+                                (long long)f->missing);
     }
     if (f->missing) {
         return btz_arena_printf(p->arena, "- %lld missing", (long long)f->missing);
     }
-    return btz_arena_printf(p->arena, "%.*s n=%lld", BTZ_FMT(cell(p, f)), (long long)f->n);
+    return btz_arena_printf(p->arena, "%.*s %.*s", BTZ_FMT(cell(p, f)), BTZ_FMT(count_of(p, f)));
 }
 
 /* The figures of one printed table. */
@@ -115,10 +132,11 @@ static size_t columns_of(const struct paper *p, const struct selection *s, struc
         }
         if (selects(s, f) && !known && count < COLUMNS_MAX) {
             names[count] = across_of(f, s->across);
-            columns[count + 1] = (struct grid_column){
-                btz_arena_printf(p->arena, "%.*s (n=%lld)", BTZ_FMT(names[count]), (long long)f->n)
-                    .ptr,
-                BTZ_ALIGN_RIGHT, false, NULL};
+            columns[count + 1] = (struct grid_column){btz_arena_printf(p->arena, "%.*s (%.*s)",
+                                                                       BTZ_FMT(names[count]),
+                                                                       BTZ_FMT(count_of(p, f)))
+                                                          .ptr,
+                                                      BTZ_ALIGN_RIGHT, false, NULL};
             count++;
         }
     }
@@ -184,7 +202,7 @@ static void print_selection(const struct paper *p, const struct selection *s,
         }
         for (size_t c = 0; c < count; c++) {
             if (btz_str_eq(names[c], across_of(f, s->across))) {
-                cells[c] = even[c] ? cell(p, f) : counted_cell(p, f);
+                cells[c] = even[c] && !f->seeds ? cell(p, f) : counted_cell(p, f);
             }
         }
     }
@@ -243,7 +261,8 @@ static void print_not_looked_for(const struct paper *p)
         if (found) { /* the same attacks under every arm */
             any = true;
             grid_cell(grid, BTZ_COLOUR_NONE, found->measure);
-            grid_printf(grid, BTZ_COLOUR_NONE, "%lld", (long long)found->n);
+            grid_printf(grid, BTZ_COLOUR_NONE, "%lld",
+                        (long long)(found->seeds ? found->items : found->n));
             grid_cell(grid, BTZ_COLOUR_NONE, BTZ_STR("-"));
             grid_cell(grid, BTZ_COLOUR_NONE, btz_str_of(measures[m][1]));
         }
@@ -557,9 +576,10 @@ static void print_run(const struct paper *p)
                     (long long)counts[0], (long long)counts[1], (long long)counts[2],
                     p->report->clusters.count,
                     BTZ_FMT(btz_json_str(btz_json_getz(items, "path")))));
-    lines_field(p->out, p->term, "intervals",
-                BTZ_STR("Wilson, 95%, with the number of items divided by the design effect of "
-                        "their servers; random-delete: mean and range over its seeds"));
+    lines_field(
+        p->out, p->term, "intervals",
+        BTZ_STR("Wilson, 95%, with the number of items divided by the design effect of "
+                "their servers; random-delete: mean and range over its seeds, with n=ITEMSxSEEDS"));
     print_embedding(p);
     print_cost(p);
 }

@@ -56,8 +56,8 @@ function wilson(p, n) {
   return [(2 * n * p + Z95 * Z95 - root) / (2 * (n + Z95 * Z95)), (2 * n * p + Z95 * Z95 + root) / (2 * (n + Z95 * Z95))];
 }
 
-// Share, design effect of clusters and interval of [cluster, value] pairs.
-function share(pairs) {
+// Share, design effect of clusters and interval of [cluster, value] pairs. No more than `most` of them are independent of each other.
+function share(pairs, most = Infinity) {
   const clusters = new Map();
   for (const [c, v] of pairs) {
     const at = clusters.get(c) ?? [0, 0];
@@ -72,6 +72,7 @@ function share(pairs) {
     const sum = [...clusters.values()].reduce((s, [kc, nc]) => s + (kc - p * nc) ** 2, 0);
     effective = n / Math.max(1, (m / (m - 1)) * sum / (n * n) / (p * (1 - p) / n));
   }
+  effective = Math.min(effective, most);
   const [lo, hi] = wilson(p, effective);
   return { k, n, value: p, clusters: clusters.size, n_effective: effective, lo, hi };
 }
@@ -112,7 +113,14 @@ function checkShare(f, rows) {
     (kind !== 'answer' || (r.model === f.model && r.retrieval === f.retrieval && r.index === f.index)));
   const what = `${f.table} ${f.model} ${f.index} ${f.arm} ${f.measure} over ${f.over}`;
   const of = value(f);
-  const again = share(chosen.map((r) => [r.cluster, Number(of(r))]));
+  const drawn = f.arm.startsWith('random-delete') && chosen[0].seed !== undefined; // by seeds, which are no more items
+  const itemsOf = new Set(chosen.map((r) => r.item)).size;
+  const again = share(chosen.map((r) => [r.cluster, Number(of(r))]), drawn ? itemsOf : Infinity);
+  if (drawn) {
+    assert.deepEqual([f.items, f.seeds], [itemsOf, new Set(chosen.map((r) => r.seed)).size], what);
+  } else {
+    assert.deepEqual([f.items, f.seeds], [undefined, undefined], what);
+  }
   if (['operand-free', 'in-the-twin-too'].includes(f.measure)) { // counted, but nothing was looked for
     assert.deepEqual([f.n, f.clusters, f.k, f.value, f.n_effective, f.lo, f.hi], [again.n, again.clusters, null, null, null, null, null], what);
     return;
@@ -124,9 +132,8 @@ function checkShare(f, rows) {
     }
     near(f[key], again[key], `${what}: ${key}`);
   }
-  if (f.seeds !== undefined) {
+  if (drawn) {
     const seeds = [...new Set(chosen.map((r) => r.seed))].map((s) => share(chosen.filter((r) => r.seed === s).map((r) => [r.cluster, Number(of(r))])).value);
-    assert.equal(f.seeds, seeds.length, what);
     near(f.least, Math.min(...seeds), what);
     near(f.most, Math.max(...seeds), what);
   }
@@ -138,6 +145,8 @@ function checkRoom(f, rows) {
   const sizes = chosen.map((r) => r.characters).sort((a, b) => a - b);
   const mean = (key) => chosen.reduce((s, r) => s + r[key], 0) / chosen.length;
   assert.equal(f.n, chosen.length);
+  const seeds = new Set(chosen.map((r) => r.seed).filter((x) => x > 0)).size;
+  assert.deepEqual([f.seeds, f.items], seeds ? [seeds, new Set(chosen.map((r) => r.item)).size] : [undefined, undefined], `room ${f.arm}`);
   near(f.value, { 'characters-median': () => sizes[Math.floor((sizes.length - 1) / 2)], 'characters-p95': () => sizes[Math.ceil(0.95 * sizes.length) - 1],
     'free-names-mean': () => mean('free_names'), 'free-values-mean': () => mean('free_values') }[f.measure](), `room ${f.arm} ${f.measure}`);
 }
@@ -199,7 +208,11 @@ test('without a model: every figure comes out of the rows', async () => {
   assert.equal(report.card.items.attack, 24);
   assert.equal(figure(report, 'survival', 'none', 'survived', 'with operands').value, 1, 'a payload survives where nothing is done');
   assert.equal(figure(report, 'survival', 'schema-only', 'survived', 'with operands').value, 0);
-  assert.equal(figure(report, 'survival', 'random-delete', 'survived', 'with operands').seeds, 4);
+  const drawn = figure(report, 'survival', 'random-delete', 'survived', 'with operands');
+  assert.deepEqual([drawn.items, drawn.seeds, drawn.n], [24, 4, 96]);
+  for (const f of report.figures.filter((x) => x.seeds && x.k !== undefined)) {
+    assert.ok(f.n_effective <= f.items, `${f.arm} ${f.measure}: seeds of one item narrow no interval`);
+  }
   for (const arm of report.card.arms) {
     assert.equal(figure(report, 'definitions', arm, 'calls-differ').value, 0, `${arm}: calls keep their verdict`);
   }
@@ -210,7 +223,8 @@ test('without a model: every figure comes out of the rows', async () => {
   assert.equal(csv.code, 0, csv.err);
   assert.equal(csv.out.trimEnd().split('\n').length, report.figures.length + 1);
   const text = await sieve('plain.db', 'report', 'last');
-  assert.match(text.out, /random-delete +\d+\.\d% \(\d+\.\d-\d+\.\d\)/);
+  assert.match(text.out, /random-delete +\d+\.\d% \(\d+\.\d-\d+\.\d\) n=24x4/);
+  assert.match(text.out, /n=ITEMSxSEEDS/);
   assert.match(text.out, /not shown|not met/);
 });
 
@@ -230,8 +244,8 @@ test('attacks without operands are counted, and no rate is given for them', asyn
   const csv = (await sieve('bare.db', 'report', 'last', '--csv')).out.split('\n').filter((l) => l.includes(',operand-free,'));
   assert.equal(csv.length, 3);
   for (const line of csv) {
-    const [, , , , , , over, k, , , effective, value, lo, hi] = line.split(',');
-    assert.deepEqual([over, k, effective, value, lo, hi], ['without operands', '', '', '', '', '']);
+    const [, , , , , , over, k, , , effective, value, lo, hi, , least, most] = line.split(',');
+    assert.deepEqual([over, k, effective, value, lo, hi, least, most], ['without operands', '', '', '', '', '', '', '']);
   }
 });
 
