@@ -660,7 +660,8 @@ static void add_operators(struct btz_sieve_report *report, uint32_t arm)
 
 /* ---- all ---- */
 
-/* Arms in the order of the guard's table, so that tables of all runs look alike. */
+/* Arms in the order of the guard's table, so that tables of all runs look alike; one that is not
+ * here comes last. */
 static const char *const arm_order[] = {"none",           "rules-strip",     "schema-only",
                                         "model-rewrite",  "canon",           "canon+rewrite",
                                         "first-sentence", "first-120-chars", "nfkc-only",
@@ -700,11 +701,21 @@ static void figures_of(struct btz_sieve_report *report, uint32_t arm)
     add_operators(report, arm);
 }
 
+static size_t place_of(struct btz_str arm)
+{
+    size_t i = 0;
+
+    while (i < sizeof(arm_order) / sizeof(arm_order[0]) && !btz_str_is(arm, arm_order[i])) {
+        i++;
+    }
+    return i;
+}
+
 void sieve_figures(struct btz_sieve_report *report)
 {
-    for (EACH(arm_order)) {
+    for (size_t place = 0; place <= sizeof(arm_order) / sizeof(arm_order[0]); place++) {
         for (uint32_t arm = 0; arm < report->arms.count; arm++) {
-            if (!sieve_is(&report->arms, arm, arm_order[i])) {
+            if (place_of(report->arms.texts[arm]) != place) {
                 continue;
             }
             figures_of(report, arm);
