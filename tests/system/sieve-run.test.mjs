@@ -399,7 +399,7 @@ test('wrong use is refused', async () => {
     assert.match(done.err, pattern);
   };
   await refused(/give a file of items/, 'run');
-  await refused(/no arm: expected one of none, rules-strip/, 'run', file, '--arm', 'canonn');
+  await refused(/no arm: use none, rules-strip/, 'run', file, '--arm', 'canonn');
   await refused(/--retrieval top2 is not known/, 'run', file, '--retrieval', 'top2');
   await refused(/--no-model cannot go with a model/, 'run', file, '--no-model', '-m', 'ref:floor');
   await refused(/name it with --rewrite-model/, 'run', file, '--arm', 'model-rewrite');
