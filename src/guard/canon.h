@@ -37,6 +37,9 @@ enum btz_canon_arm {
  * "random-delete-bytes". */
 const char *btz_canon_arm_name(enum btz_canon_arm arm);
 
+/* All names, for a message: "none, rules-strip, ... or random-delete-bytes". */
+struct btz_str btz_canon_arm_list(struct btz_arena *arena);
+
 /* BTZ_OK or BTZ_ENOTFOUND. */
 int btz_canon_arm_named(struct btz_str name, enum btz_canon_arm *out) BTZ_WARN_UNUSED;
 
