@@ -138,7 +138,8 @@ bool canon_own_has(const struct own_words *own, const char *word, size_t len, ui
 #define CANON_ADVICE                                                                               \
     "provide include combine omit set specify put give make keep mention add attach append "       \
     "prepend write read send show report quote cite respond answer avoid choose pick select "      \
-    "describe explain summarize summarise state repeat copy place supply fill enter submit try"
+    "describe explain summarize summarise state repeat copy place supply fill enter submit try "   \
+    "see confirm guess understand meet bring prefer"
 
 enum role { ROLE_PURPOSE, ROLE_NOTE, ROLE_RETURNS, ROLE_MEANING };
 
