@@ -62,7 +62,7 @@ uint32_t canon_word(const char *word, size_t len, uint32_t hash);
 enum token_kind {
     TOKEN_WORD,    /* letters; inner hyphen or apostrophe */
     TOKEN_NUMBER,  /* 12, 1.5, 10-100, 50%, 10MB */
-    TOKEN_DATE,    /* 2024-01-15, 09:30, YYYY-MM-DD, hh:mm */
+    TOKEN_DATE,    /* 2024-01-15, YYYY-MM-DD, hh:mm, E.164, {owner}/{repo}: a closed shape */
     TOKEN_NAME,    /* snake_case, camelCase, letters with digits */
     TOKEN_PAIR,    /* two or three words with a slash: owner/repo */
     TOKEN_POINT,   /* , : - ( ) and comparison signs */
@@ -106,6 +106,16 @@ bool canon_is_one_of(const char *p, size_t len, const char *words);
 
 /* Takes the sentence that begins at `at`; false at the end. Offsets are of the plain text. */
 bool canon_sentence(const struct plain *text, size_t at, struct sentence *out);
+
+/* ---- canon_shape.c: what a run of letters, digits and signs is ---- */
+
+bool canon_is_date(const char *p, size_t len);
+bool canon_is_standard(const char *p, size_t len);
+bool canon_is_range(const char *p, size_t len);
+bool canon_is_counted(const char *p, size_t len);
+bool canon_is_number(const char *p, size_t len);
+/* The bytes of "{owner}/{repo}" that text begins with; 0 = it does not. */
+size_t canon_mask(const char *p, size_t len);
 
 /* ---- canon_judge.c: whether a sentence is one of the kinds that stay ---- */
 
@@ -286,13 +296,13 @@ enum {
     CANON_DEPTH_MAX = 32,
     CANON_PURPOSE_MAX = 160,
     CANON_NOTE_MAX = 140,
-    CANON_NOTES = 4,
+    CANON_NOTES = 6,
     CANON_RETURNS_MAX = 140,
     CANON_REQUIRES = 3,
     CANON_MEANING_MAX = 120,
-    CANON_MEANINGS_MAX = 200,
-    CANON_MEANINGS = 4,
-    CANON_PROSE_MAX = 2000,
+    CANON_MEANINGS_MAX = 240,
+    CANON_MEANINGS = 5,
+    CANON_PROSE_MAX = 3000,
     CANON_BYTES_MAX = 1024 * 1024
 };
 
