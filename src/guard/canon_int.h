@@ -51,6 +51,8 @@ enum { CANON_WORD_MAX = 24 }; /* bytes of a word of the table */
 void canon_words_ready(void); /* fills the table, once a process */
 void canon_words_hash(struct btz_hasher *hasher);
 void canon_phrases_hash(struct btz_hasher *hasher); /* canon_edit.c */
+void canon_facts_hash(struct btz_hasher *hasher);   /* canon_fact.c */
+void canon_shapes_hash(struct btz_hasher *hasher);  /* canon_shape.c */
 
 uint32_t canon_word_hash(const char *word, size_t len); /* of the lower case; letters only */
 
@@ -171,11 +173,38 @@ struct judge {
     enum effect effect;              /* of the tool's name; UNKNOWN allows all */
 };
 
+/* What became of a sentence. */
+struct judged {
+    bool whole;                                 /* all of it stays, byte for byte */
+    const char *rule;                           /* why nothing does */
+    uint64_t kept[(SENTENCE_TOKENS + 63) / 64]; /* the tokens that stay, a bit each */
+};
+
 /* Writes what of tokens [from, count) stays as `role` within `max` bytes to `out` (room for `max`
- * bytes), ending with a full stop, and returns its length; 0 = nothing, `*rule` says why. `*whole`
- * is set where something stays: the whole sentence does, byte for byte. */
+ * bytes), ending with a full stop, and returns its length; 0 = nothing. */
 size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t from, enum role role,
-                   size_t max, char *out, bool *whole, const char **rule);
+                   size_t max, char *out, struct judged *how);
+/* The beginning of a sentence that has no other purpose in it, up to a noun. */
+size_t canon_judge_beginning(const struct judge *judge, const struct sentence *s, size_t from,
+                             size_t max, char *out);
+
+/* ---- canon_fact.c: what a sentence that does not stay still says, as fixed lines ---- */
+
+enum { CANON_FACT_MAX = 200, CANON_FACTS_A_SENTENCE = 6 };
+
+struct canon_fact {
+    size_t len;
+    size_t atoms;
+    char text[CANON_FACT_MAX];
+};
+
+/* Whether the sentence is such a line itself, byte for byte. */
+bool canon_is_fact(const struct judge *judge, const struct sentence *s, enum role role,
+                   struct canon_fact *out);
+/* The lines of a sentence, of tokens that are not `kept` (a bit each; NULL = none is); `out` has
+ * room for CANON_FACTS_A_SENTENCE. */
+size_t canon_facts(const struct judge *judge, const struct sentence *s, const uint64_t *kept,
+                   enum role role, struct canon_fact *out);
 
 /* ---- canon_before.c ---- */
 
@@ -273,6 +302,7 @@ struct work {
     bool naming;                 /* the schema under way is of names: propertyNames */
     bool renames;                /* ... and some of them are renamed */
     size_t prose_left;           /* bytes that meanings of parameters may still take */
+    size_t facts_left;           /* ... and the fixed lines about them */
     const struct btz_json *root; /* the input schema, while it is walked */
     struct btz_json *help;       /* meanings found in the description, by property; may be NULL */
     bool quiet;                  /* texts that were noted elsewhere */
@@ -303,6 +333,9 @@ enum {
     CANON_MEANINGS_MAX = 240,
     CANON_MEANINGS = 5,
     CANON_PROSE_MAX = 3000,
+    CANON_FACTS = 4, /* fixed lines of one parameter, or of the description */
+    CANON_FACTS_MAX = 260,
+    CANON_FACTS_ALL = 2000,
     CANON_BYTES_MAX = 1024 * 1024
 };
 

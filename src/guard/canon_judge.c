@@ -285,27 +285,89 @@ static bool is_stable(const struct choice *c, size_t max, struct btz_str written
            memcmp(out, written_text.ptr, written_text.len) == 0;
 }
 
+/* Words that only say how much a sentence matters, or that a parameter may be left out. */
+static size_t label_of(const struct sentence *s)
+{
+    static const char labels[] = "note notes important critical warning caution tip hint attention "
+                                 "limitation info usage";
+    const struct token *t = s->tokens;
+
+    if (s->count < 4) {
+        return 0;
+    }
+    if (is_one_of(&t[0], labels) && is_point(&t[1], ':')) {
+        return 2;
+    }
+    return is_point(&t[0], '(') && is_one_of(&t[1], "optional required") && is_point(&t[2], ')')
+               ? 3
+               : 0;
+}
+
 size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t from, enum role role,
-                   size_t max, char *out, bool *whole, const char **rule)
+                   size_t max, char *out, struct judged *how)
 {
     struct choice c;
     size_t len;
 
+    from = from == 0 && (role == ROLE_NOTE || role == ROLE_MEANING) ? label_of(s) : from;
     c.judge = judge;
     c.s = s;
     c.role = role;
     len = choose(&c, from, max, out);
-    *rule = c.rule;
+    how->rule = c.rule;
+    how->whole = false;
+    memset(how->kept, 0, sizeof(how->kept));
     if (len == 0) {
         return 0;
     }
     /* A whole sentence that is written byte for byte as it stood needs no second look. */
-    *whole = from == 0 && (size_t)c.index[c.count - 1] + 1 == s->count &&
-             len - 1 == s->tokens[s->count - 1].end - s->tokens[0].begin &&
-             memcmp(out, s->tokens[0].ptr, len - 1) == 0;
-    if (!*whole && !is_stable(&c, max, (struct btz_str){out, len})) {
-        *rule = not_a_statement;
+    how->whole = from == 0 && (size_t)c.index[c.count - 1] + 1 == s->count &&
+                 len - 1 == s->tokens[s->count - 1].end - s->tokens[0].begin &&
+                 memcmp(out, s->tokens[0].ptr, len - 1) == 0;
+    if (!how->whole && !is_stable(&c, max, (struct btz_str){out, len})) {
+        how->rule = not_a_statement;
         return 0;
     }
+    for (size_t i = 0; i < c.count; i++) {
+        how->kept[c.index[i] / 64] |= 1ULL << (c.index[i] % 64);
+    }
     return len;
+}
+
+size_t canon_judge_beginning(const struct judge *judge, const struct sentence *s, size_t from,
+                             size_t max, char *out)
+{
+    struct choice c;
+    size_t all;
+    size_t bad;
+    size_t len;
+
+    c.judge = judge;
+    c.s = s;
+    c.role = ROLE_PURPOSE;
+    c.count = 0;
+    take_tokens(&c, from);
+    all = c.count;
+    bad = all ? first_bad(&c) : 0;
+    c.count = bad;
+    while (c.count && written(&c, c.count, NULL) + 1 > max) {
+        c.count--;
+    }
+    /* No parenthesis is left open, and the last word is a thing. */
+    for (size_t i = 0; i < c.count; i++) {
+        if (is_point(at(&c, i), '(')) {
+            c.count = i;
+        }
+    }
+    while (c.count &&
+           !(at(&c, c.count - 1)->kind == TOKEN_WORD && (at(&c, c.count - 1)->flags & WORD_NOUN) &&
+             !may_not_end(at(&c, c.count - 1)))) {
+        c.count--;
+    }
+    if (c.count < 2 || (c.count < all && !may_lose(&c, c.count, all)) || !canon_fits_role(&c)) {
+        return 0;
+    }
+    len = written(&c, c.count, out);
+    out[len++] = '.';
+    return is_stable(&c, max, (struct btz_str){out, len}) ? len : 0;
 }

@@ -108,117 +108,135 @@ bool canon_is_date(const char *p, size_t len)
 
 /* ---- formats that everybody knows ---- */
 
-static bool is_listed(const char *p, size_t len, const char *const *names, size_t count)
+struct name {
+    const char *text;
+    size_t len;
+};
+
+#define N(text)                                                                                    \
+    {                                                                                              \
+        text, sizeof(text) - 1                                                                     \
+    }
+
+/* Standards, files, media types and products whose names hold digits, dots or slashes, and a few
+ * zones, so that an example of one shows its form. */
+static const struct name names[] = {
+    N("E.164"),
+    N("H.264"),
+    N("H.265"),
+    N("X.509"),
+    N("G.711"),
+    N("IPv4"),
+    N("IPv6"),
+    N("IPv4/IPv6"),
+    N("OAuth2"),
+    N("ISO8601"),
+    N("ISO-8601"),
+    N("ISO4217"),
+    N("ISO-4217"),
+    N("ISO3166"),
+    N("ISO-3166"),
+    N("ISO639"),
+    N("ISO-639"),
+    N("ISO-639-1"),
+    N("ISO-3166-1"),
+    N("ISO-3166-2"),
+    N("RFC3339"),
+    N("RFC-3339"),
+    N("RFC2822"),
+    N("RFC-2822"),
+    N("RFC5322"),
+    N("RFC-5322"),
+    N("RFC5545"),
+    N("RFC-5545"),
+    N("RFC3986"),
+    N("RFC-3986"),
+    N("RFC4122"),
+    N("RFC6902"),
+    N("RFC7396"),
+    N("BCP-47"),
+    N("BCP47"),
+    N("3166-1"),
+    N("3166-2"),
+    N("639-1"),
+    N("639-2"),
+    N("639-3"),
+    N("A1"),
+    N("R1C1"),
+    N("tar.gz"),
+    N("tar.bz2"),
+    N("tar.xz"),
+    N("Node.js"),
+    N("node.js"),
+    N("Next.js"),
+    N("Vue.js"),
+    N("package.json"),
+    N("README.md"),
+    N("robots.txt"),
+    N("sitemap.xml"),
+    N("php.ini"),
+    N("requirements.txt"),
+    N("I/O"),
+    N("SHA-1"),
+    N("SHA-256"),
+    N("SHA-512"),
+    N("SHA256"),
+    N("MD5"),
+    N("ISO/IEC"),
+    N("base64url"),
+    N("Base64URL"),
+    N("UUIDv4"),
+    N("UUIDv7"),
+    N("WGS-84"),
+    N("WGS84"),
+    N("x-www-form-urlencoded"),
+    N("text/plain"),
+    N("text/html"),
+    N("text/markdown"),
+    N("text/csv"),
+    N("image/png"),
+    N("image/jpeg"),
+    N("application/json"),
+    N("application/pdf"),
+    N("application/xml"),
+    N("multipart/form-data"),
+    N("application/octet-stream"),
+    N("America/New_York"),
+    N("America/Los_Angeles"),
+    N("America/Chicago"),
+    N("America/Denver"),
+    N("America/Sao_Paulo"),
+    N("Europe/London"),
+    N("Europe/Paris"),
+    N("Europe/Berlin"),
+    N("Europe/Madrid"),
+    N("Asia/Tokyo"),
+    N("Asia/Shanghai"),
+    N("Asia/Kolkata"),
+    N("Asia/Singapore"),
+    N("Australia/Sydney"),
+    N("Africa/Cairo"),
+    N("Etc/UTC"),
+    N("America/San_Francisco"),
+};
+
+#undef N
+
+static bool is_named(const char *p, size_t len)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(names[i]) == len && memcmp(names[i], p, len) == 0) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (names[i].len == len && names[i].text[0] == p[0] && memcmp(names[i].text, p, len) == 0) {
             return true;
         }
     }
     return false;
 }
 
-/* Names of standards, files and products that hold digits, dots or slashes. */
-static bool is_named(const char *p, size_t len)
+void canon_shapes_hash(struct btz_hasher *hasher)
 {
-    static const char *const names[] = {
-        "E.164",
-        "H.264",
-        "H.265",
-        "X.509",
-        "G.711",
-        "IPv4",
-        "IPv6",
-        "IPv4/IPv6",
-        "OAuth2",
-        "ISO8601",
-        "ISO-8601",
-        "ISO4217",
-        "ISO-4217",
-        "ISO3166",
-        "ISO-3166",
-        "ISO639",
-        "ISO-639",
-        "ISO-639-1",
-        "ISO-3166-1",
-        "ISO-3166-2",
-        "RFC3339",
-        "RFC-3339",
-        "RFC2822",
-        "RFC-2822",
-        "RFC5322",
-        "RFC-5322",
-        "RFC5545",
-        "RFC-5545",
-        "RFC3986",
-        "RFC-3986",
-        "RFC4122",
-        "RFC6902",
-        "RFC7396",
-        "BCP-47",
-        "BCP47",
-        "3166-1",
-        "3166-2",
-        "639-1",
-        "639-2",
-        "639-3",
-        "A1",
-        "R1C1",
-        "tar.gz",
-        "tar.bz2",
-        "tar.xz",
-        "Node.js",
-        "node.js",
-        "Next.js",
-        "Vue.js",
-        "package.json",
-        "README.md",
-        "robots.txt",
-        "sitemap.xml",
-        "php.ini",
-        "requirements.txt",
-        "I/O",
-        "SHA-1",
-        "SHA-256",
-        "SHA-512",
-        "SHA256",
-        "MD5",
-        "ISO/IEC",
-        "base64url",
-        "Base64URL",
-        "UUIDv4",
-        "UUIDv7",
-        "WGS-84",
-        "WGS84",
-        "x-www-form-urlencoded",
-        "text/plain",
-        "text/html",
-        "text/markdown",
-        "text/csv",
-        "image/png",
-        "image/jpeg",
-        "application/json",
-        "application/pdf",
-        "application/xml",
-        "multipart/form-data",
-        "application/octet-stream",
-    };
-
-    return is_listed(p, len, names, sizeof(names) / sizeof(names[0]));
-}
-
-/* A few zones, so that an example of one shows its form. */
-static bool is_zone(const char *p, size_t len)
-{
-    static const char *const names[] = {
-        "America/New_York",      "America/Los_Angeles", "America/Chicago", "America/Denver",
-        "America/Sao_Paulo",     "Europe/London",       "Europe/Paris",    "Europe/Berlin",
-        "Europe/Madrid",         "Asia/Tokyo",          "Asia/Shanghai",   "Asia/Kolkata",
-        "Asia/Singapore",        "Australia/Sydney",    "Africa/Cairo",    "Etc/UTC",
-        "America/San_Francisco",
-    };
-
-    return is_listed(p, len, names, sizeof(names) / sizeof(names[0]));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        btz_hasher_add_part(hasher, (struct btz_str){names[i].text, names[i].len});
+    }
 }
 
 /* en-US, pt-BR: a language and a country that the lists have. */
@@ -325,8 +343,7 @@ static bool is_mask(const char *p, size_t len)
 
 bool canon_is_standard(const char *p, size_t len)
 {
-    return is_named(p, len) || is_zone(p, len) || is_locale(p, len) || is_colour(p, len) ||
-           is_range_of_cells(p, len);
+    return is_locale(p, len) || is_colour(p, len) || is_range_of_cells(p, len) || is_named(p, len);
 }
 
 size_t canon_mask(const char *p, size_t len)

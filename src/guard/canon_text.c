@@ -254,7 +254,8 @@ static void classify(struct token *t)
     } else if (is_abbreviation(t->ptr, t->len)) {
         t->kind = TOKEN_WORD;
         t->flags = WORD_KNOWN | (t->ptr[0] == 'e' ? WORD_EXAMPLE : WORD_FUNCTION);
-    } else if (canon_is_date(t->ptr, t->len) || canon_is_standard(t->ptr, t->len)) {
+    } else if (canon_is_date(t->ptr, t->len) ||
+               ((digits || other || joints) && canon_is_standard(t->ptr, t->len))) {
         t->kind = TOKEN_DATE;
     } else if (t->len == 1 && t->ptr[0] == '%') {
         t->kind = TOKEN_WORD;
