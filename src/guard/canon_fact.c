@@ -153,6 +153,7 @@ struct scan {
     const struct sentence *s;
     const uint64_t *kept;
     enum role role;
+    bool half;     /* forms are said of which not all are known */
     uint32_t all;  /* marks of any token */
     size_t denied; /* the first token that denies what follows, or says it of one case only */
     uint32_t marks[SENTENCE_TOKENS];
@@ -356,28 +357,49 @@ static size_t form_at(const struct scan *x, size_t i)
     return has(x, i, MARK_ALONE) ? 1 : 0;
 }
 
-/* "toon or json": one of a choice whose other half would be lost. */
+/* An item of a list, and no form: behind it comes a comma, a choice or the end. */
+static bool is_other_item(const struct scan *x, size_t i)
+{
+    const struct token *t = tok(x, i);
+
+    return i < x->s->count && t->kind != TOKEN_POINT && !form_at(x, i) &&
+           !(t->kind == TOKEN_WORD && (t->flags & (WORD_FUNCTION | WORD_EXAMPLE))) &&
+           (i + 1 >= x->s->count || is_sign(x, i + 1, ',') || is_sign(x, i + 1, ')') ||
+            is_sign(x, i + 1, '(') || is(x, i + 1, "or and"));
+}
+
+/* "toon or json", "csv, chartreuse": forms of which one would be left out. */
 static bool is_half(const struct scan *x, size_t i, size_t n)
 {
-    size_t after = i + n + (is_sign(x, i + n, ',') ? 1 : 0);
+    size_t after = i + n;
+    size_t before = i;
 
-    if (is(x, after, "or") && !form_at(x, after + 1)) {
+    after += is_sign(x, after, ',') ? 1 : 0;
+    if (is(x, after, "or")) {
+        return !form_at(x, after + 1);
+    }
+    if (after > i + n && is_other_item(x, after)) {
         return true;
     }
-    return i >= 2 && is(x, i - 1, "or") && !form_at(x, i - 2) &&
-           !(i >= 3 &&
-             (form_at(x, i - 3) == 2 || is_sign(x, i - 2, ',') || is_sign(x, i - 2, ')')));
+    before -= before && is(x, before - 1, "or") ? 1 : 0;
+    before -= before && is_sign(x, before - 1, ',') ? 1 : 0;
+    return before && before < i && is_other_item(x, before - 1);
 }
 
 static void find_formats(struct scan *x)
 {
     struct canon_fact f;
 
+    for (size_t i = 0; i < x->s->count; i++) {
+        if (has(x, i, MARK_ALONE) && is_half(x, i, 1)) {
+            x->half = true;
+        }
+    }
     begin(&f, "Format:");
     for (size_t i = 0; i < x->s->count && f.atoms < ATOMS; i++) {
-        size_t n = is_kept(x, i) ? 0 : form_at(x, i);
+        size_t n = is_kept(x, i) || (x->half && has(x, i, MARK_ALONE)) ? 0 : form_at(x, i);
 
-        if (n && !is_denied(x, i) && !is_half(x, i, n)) {
+        if (n && !is_denied(x, i)) {
             (void)add_atom(x, &f, i, i + n);
             i += n - 1;
         }
@@ -478,6 +500,16 @@ static size_t unit_at(const struct scan *x, size_t i)
     return n;
 }
 
+/* Whether what comes behind token `i` makes less of what stands before it: an alternative, a
+ * condition, an exception. */
+static bool is_weakened(const struct scan *x, size_t i)
+{
+    i += is_sign(x, i, ',') || is_sign(x, i, '(') ? 1 : 0;
+    return is(x, i,
+              "or but except excluding unless only not if when until otherwise without while "
+              "although though");
+}
+
 static void find_limits(struct scan *x)
 {
     struct canon_fact f;
@@ -501,6 +533,9 @@ static void find_limits(struct scan *x)
             tok(x, to)->flags != WORD_KNOWN && to == i + (n ? n : 1) && to < x->s->count &&
             !is(x, to, "per")) {
             continue; /* of what, is lost */
+        }
+        if (is_weakened(x, to)) {
+            continue;
         }
         (void)add_atom(x, &f, from, to);
         i = to - 1;
@@ -630,6 +665,7 @@ static void find_default(struct scan *x)
             continue;
         }
         if (is_value(x, at) && !is(x, at, "the a an this that it of") && !is_denied(x, i) &&
+            !is_weakened(x, at + 1) &&
             (at + 1 >= x->s->count || is_sign(x, at + 1, ')') || is_sign(x, at + 1, ',') ||
              is_sign(x, at + 1, '(') || (tok(x, at)->kind == TOKEN_NUMBER && is_unit(x, at + 1)))) {
             begin(&f, "Default:");
@@ -663,7 +699,8 @@ static void find_states(struct scan *x)
         }
         if (at > from && has(x, at - 1, MARK_STATE) &&
             (at >= x->s->count || is_sign(x, at, ',') || is_sign(x, at, '(') ||
-             is_sign(x, at, ')') || is(x, at, "to for in on and with of"))) {
+             is_sign(x, at, ')') || is(x, at, "to for in on of")) &&
+            !is_weakened(x, at)) {
             (void)add_atom(x, &f, from, at);
             break;
         }
@@ -779,6 +816,7 @@ static size_t find(const struct judge *judge, const struct sentence *s, const ui
     x.count = 0;
     x.max = max;
     x.all = 0;
+    x.half = false;
     x.denied = s->count;
     for (size_t i = 0; i < s->count; i++) {
         const struct token *t = &s->tokens[i];

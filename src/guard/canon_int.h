@@ -176,6 +176,7 @@ struct judge {
 /* What became of a sentence. */
 struct judged {
     bool whole;                                 /* all of it stays, byte for byte */
+    bool complete;                              /* no word of what was to be judged is lost */
     const char *rule;                           /* why nothing does */
     uint64_t kept[(SENTENCE_TOKENS + 63) / 64]; /* the tokens that stay, a bit each */
 };

@@ -295,8 +295,8 @@ static size_t label_of(const struct sentence *s)
     if (s->count < 4) {
         return 0;
     }
-    if (is_one_of(&t[0], labels) && is_point(&t[1], ':')) {
-        return 2;
+    if (is_point(&t[1], ':')) {
+        return is_one_of(&t[0], labels) ? 2 : 0;
     }
     return is_point(&t[0], '(') && is_one_of(&t[1], "optional required") && is_point(&t[2], ')')
                ? 3
@@ -315,7 +315,7 @@ size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t f
     c.role = role;
     len = choose(&c, from, max, out);
     how->rule = c.rule;
-    how->whole = false;
+    how->whole = how->complete = false;
     memset(how->kept, 0, sizeof(how->kept));
     if (len == 0) {
         return 0;
@@ -324,6 +324,7 @@ size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t f
     how->whole = from == 0 && (size_t)c.index[c.count - 1] + 1 == s->count &&
                  len - 1 == s->tokens[s->count - 1].end - s->tokens[0].begin &&
                  memcmp(out, s->tokens[0].ptr, len - 1) == 0;
+    how->complete = from + c.count == s->count && !s->overlong;
     if (!how->whole && !is_stable(&c, max, (struct btz_str){out, len})) {
         how->rule = not_a_statement;
         return 0;

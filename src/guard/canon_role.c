@@ -66,6 +66,10 @@ bool canon_fits_role(const struct choice *c)
     bool limit = c->role == ROLE_MEANING && c->count > 1 && first->kind == TOKEN_POINT &&
                  strchr("<>", first->ptr[0]) && at(c, 1)->kind == TOKEN_NUMBER;
 
+    /* "1." would be the mark of a list. */
+    if (c->count == 1 && first->kind == TOKEN_NUMBER && first->len <= 2) {
+        return false;
+    }
     if ((first->kind == TOKEN_POINT && !limit) || (flags & WORD_EXAMPLE) ||
         is_one_of(first, "then and or but")) {
         return false;

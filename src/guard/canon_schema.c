@@ -497,7 +497,7 @@ static void take_meaning(struct work *w, struct meaning *m, size_t from, size_t 
         m->sentences += got + 1;
         m->sentence_count++;
     }
-    if (!how.whole) {
+    if (!got || !how.complete) {
         size_t n = canon_facts(&w->judge, &w->sentence, how.kept, ROLE_MEANING, facts);
 
         for (size_t i = 0; i < n; i++) {

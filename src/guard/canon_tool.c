@@ -361,7 +361,7 @@ static void take_facts(struct prose *p, const char *rule)
 {
     struct canon_fact facts[CANON_FACTS_A_SENTENCE];
     size_t notes = p->notes_len;
-    size_t count = p->how.whole
+    size_t count = p->how.complete
                        ? 0
                        : canon_facts(&p->w->judge, &p->w->sentence, p->how.kept, ROLE_NOTE, facts);
     struct btz_str more;
