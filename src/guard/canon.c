@@ -262,8 +262,9 @@ static void start(struct work *w, enum btz_canon_arm arm, const struct btz_json 
     w->prose_left = CANON_PROSE_MAX;
     w->facts_left = CANON_FACTS_ALL;
     w->text_left = CANON_BYTES_MAX;
-    w->judge = (struct judge){&w->own, siblings, out->given_name,
-                              !btz_str_eq(out->given_name, out->name), EFFECT_UNKNOWN};
+    w->judge = (struct judge){
+        &w->own,       siblings, NULL, out->given_name, !btz_str_eq(out->given_name, out->name),
+        EFFECT_UNKNOWN};
 }
 
 int canon_run(enum btz_canon_arm arm, const struct btz_json *tool,

@@ -167,10 +167,11 @@ const struct btz_canon_result *canon_sibling(const struct siblings *siblings, st
 
 struct judge {
     const struct own_words *own;
-    const struct siblings *siblings; /* NULL: there is no list */
-    struct btz_str name;             /* of the tool, as given */
-    bool renamed;                    /* ... which is not its name any more */
-    enum effect effect;              /* of the tool's name; UNKNOWN allows all */
+    const struct siblings *siblings;   /* NULL: there is no list */
+    const struct btz_json *properties; /* of the input schema; NULL: there are none */
+    struct btz_str name;               /* of the tool, as given */
+    bool renamed;                      /* ... which is not its name any more */
+    enum effect effect;                /* of the tool's name; UNKNOWN allows all */
 };
 
 /* What became of a sentence. */
@@ -411,6 +412,10 @@ struct btz_str canon_definition_name(struct work *w, struct btz_str given);
 /* The name of a tool as an arm gives it, before collisions. */
 struct btz_str canon_tool_name(enum btz_canon_arm arm, struct btz_str given,
                                struct btz_arena *arena);
+
+/* canon_meaning.c: what stays of a parameter's text, "" = nothing. Spans are of the field that is
+ * entered. */
+struct btz_str canon_meaning(struct work *w, struct btz_str source);
 
 /* canon_tool.c: the canonical form, by extraction. */
 const struct btz_json *canon_extract(struct work *w);

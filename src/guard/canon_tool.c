@@ -704,6 +704,10 @@ const struct btz_json *canon_extract(struct work *w)
     p.requires = BTZ_STR_NONE;
     w->root = btz_json_getz(w->tool, "inputSchema");
     w->judge.effect = canon_name_effect(w->out->name);
+    w->judge.properties = btz_json_getz(w->root, "properties");
+    if (!btz_json_is(w->judge.properties, BTZ_JSON_OBJECT)) {
+        w->judge.properties = NULL;
+    }
     canon_own_add(&w->own, w->out->name);
     canon_collect(w, w->root);
     add_name(w, out);

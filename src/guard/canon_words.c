@@ -545,7 +545,7 @@ static const struct list lists[] = {
      "semver calver ulid ksuid nanoid snowflake ksuids uuidv4 uuidv7 uuids guids "
      "plaintext rich-text wysiwyg xml-like html-like markdown-formatted "
      "yyyy mmmm mmm dddd ddd ww qq "
-     "fortnightly biweekly bimonthly quarterly semiannual hourly nightly "
+     "to-do to-dos fortnightly biweekly bimonthly quarterly semiannual hourly nightly "
      "see sees seen seeing"},
     {WORD_UNIT, PLAIN,
      "mg dl mmol ml cl mcg iu ppm ppb psi pascal kpa hpa mbar bar joule kcal kj calorie btu "
