@@ -1,7 +1,7 @@
 /* Fixed lines about values: their form, their bounds, what is allowed, what is the default. */
 #include "guard/canon_fact.h"
 
-enum { UNITS_DIGITS = 6 };
+enum { BOUND_DIGITS = 5 };
 
 /* ---- formats ---- */
 
@@ -184,7 +184,7 @@ static bool is_bound(const struct scan *x, size_t i)
                                    "kb mb gb tb kib mib gib k m s ms h d px x pt em km cm mm kg g");
         }
     }
-    return digits <= UNITS_DIGITS || (digits <= 10 && weight <= 2);
+    return digits <= BOUND_DIGITS || (digits <= 10 && weight <= 2);
 }
 
 static bool is_unit(const struct scan *x, size_t i)
@@ -267,6 +267,15 @@ void fact_limits(struct scan *x)
 {
     struct canon_fact f;
 
+    /* Of what is sent or paid no amount stays. */
+    for (size_t i = 0; i < x->s->count; i++) {
+        uint32_t flags = tok(x, i)->kind == TOKEN_WORD ? tok(x, i)->flags : 0;
+
+        if ((flags & WORD_CURRENCY) ||
+            ((flags & (WORD_SENDS | WORD_PAYS)) && !(flags & WORD_NOUN))) {
+            return;
+        }
+    }
     fact_begin(&f, "Limit:");
     for (size_t i = 0; i < x->s->count && f.atoms < FACT_ATOMS; i++) {
         const struct token *t = tok(x, i);
@@ -287,7 +296,7 @@ void fact_limits(struct scan *x)
             !is(x, to, "per")) {
             continue; /* of what, is lost */
         }
-        if (fact_is_weakened(x, to)) {
+        if (fact_is_weakened(x, to) || is(x, to, "to into")) {
             continue;
         }
         (void)fact_add(x, &f, from, to);

@@ -66,6 +66,11 @@ bool canon_fits_role(const struct choice *c)
     bool limit = c->role == ROLE_MEANING && c->count > 1 && first->kind == TOKEN_POINT &&
                  strchr("<>", first->ptr[0]) && at(c, 1)->kind == TOKEN_NUMBER;
 
+    /* The head of what was lost: "Default." */
+    if (c->count == 1 && is_one_of(first, "format default defaults limit requires options values "
+                                          "supported allowed")) {
+        return false;
+    }
     /* "1." would be the mark of a list. */
     if (c->count == 1 && first->kind == TOKEN_NUMBER && first->len <= 2) {
         return false;

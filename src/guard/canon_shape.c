@@ -170,12 +170,7 @@ static const struct name names[] = {
     N("node.js"),
     N("Next.js"),
     N("Vue.js"),
-    N("package.json"),
-    N("README.md"),
-    N("robots.txt"),
-    N("sitemap.xml"),
-    N("php.ini"),
-    N("requirements.txt"),
+
     N("I/O"),
     N("SHA-1"),
     N("SHA-256"),

@@ -33,6 +33,11 @@ struct prose {
 
 static const struct btz_str unstated = BTZ_STR("Purpose not stated.");
 
+bool btz_canon_is_unstated(struct btz_str description)
+{
+    return btz_str_starts(description, unstated);
+}
+
 /* ---- tokens ---- */
 
 static bool is_word(const struct token *t, const char *words)
