@@ -154,7 +154,7 @@ void fact_formats(struct scan *x)
     for (size_t i = 0; i < x->s->count && f.atoms < FACT_ATOMS; i++) {
         size_t n = is_kept(x, i) || (x->half && has(x, i, MARK_ALONE)) ? 0 : form_at(x, i);
 
-        if (n && !is_denied(x, i)) {
+        if (n && !is_denied(x, i) && (is(x, i + n, "or") || !fact_is_weakened(x, i + n))) {
             (void)fact_add(x, &f, i, i + n);
             i += n - 1;
         }

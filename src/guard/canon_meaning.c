@@ -37,6 +37,16 @@ static bool add_fact(struct work *w, struct meaning *m, const struct canon_fact 
     return true;
 }
 
+/* Whether what was made of a sentence would be read as a fixed line. */
+static bool becomes_fact(const struct work *w, const char *out, size_t len)
+{
+    struct plain text = {{out, len}, NULL};
+    struct canon_fact fact;
+    struct sentence s;
+
+    return canon_sentence(&text, 0, &s) && canon_is_fact(&w->judge, &s, ROLE_MEANING, &fact);
+}
+
 static void take_meaning(struct work *w, struct meaning *m, size_t from, size_t to)
 {
     struct canon_fact facts[CANON_FACTS_A_SENTENCE];
@@ -59,6 +69,10 @@ static void take_meaning(struct work *w, struct meaning *m, size_t from, size_t 
     room = room > CANON_MEANING_MAX ? CANON_MEANING_MAX : room;
     if (m->sentence_count < CANON_MEANINGS && room > 1) {
         got = canon_judge(&w->judge, &w->sentence, 0, ROLE_MEANING, room, out, &how);
+    }
+    if (got && !how.whole && becomes_fact(w, out, got)) {
+        how = (struct judged){.rule = "said-twice"};
+        got = 0;
     }
     if (got) {
         (void)append(m, out, got);

@@ -8,7 +8,7 @@ static bool states_something(const struct choice *c)
 {
     for (size_t i = 0; i < c->count && i < STATEMENT_WITHIN; i++) {
         if (at(c, i)->kind == TOKEN_WORD && ((at(c, i)->flags & (WORD_STATES | WORD_THIRD)) ||
-                                             is_one_of(at(c, i), "must should will"))) {
+                                             is_one_of(at(c, i), "must should will do"))) {
             return true;
         }
     }

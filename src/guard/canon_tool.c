@@ -203,8 +203,10 @@ static bool is_entry(const struct prose *p, const struct sentence *s)
 static bool comes_back_as(const struct prose *p, enum role role, const struct sentence *s)
 {
     size_t lead = lead_of(s);
+    struct canon_fact fact;
 
-    if (s->count == 0 || is_entry(p, s) || is_recomputed(s) || precondition(p, s)) {
+    if (s->count == 0 || is_entry(p, s) || is_recomputed(s) || precondition(p, s) ||
+        canon_is_fact(&p->w->judge, s, ROLE_NOTE, &fact)) {
         return false;
     }
     /* "Returns the weather." is a purpose where it comes first. */
