@@ -252,14 +252,14 @@ bool canon_is_fact(const struct judge *judge, const struct sentence *s, enum rol
                    struct canon_fact *out)
 {
     struct canon_fact found[CANON_FACTS_A_SENTENCE];
-    size_t left;
+    size_t all;
 
     if (!has_head(s)) {
         return false;
     }
-    left = s->end - s->tokens[0].begin;
+    all = s->tokens[s->count - 1].end - s->tokens[0].begin;
     for (size_t i = 0, n = find(judge, s, NULL, role, found, CANON_FACTS_A_SENTENCE); i < n; i++) {
-        if (found[i].len <= left && memcmp(found[i].text, s->tokens[0].ptr, found[i].len) == 0) {
+        if (found[i].len == all + 1 && memcmp(found[i].text, s->tokens[0].ptr, all) == 0) {
             *out = found[i];
             return true;
         }
