@@ -296,7 +296,7 @@ void fact_limits(struct scan *x)
             !is(x, to, "per")) {
             continue; /* of what, is lost */
         }
-        if (fact_is_weakened(x, to) || is(x, to, "to into")) {
+        if (fact_is_weakened(x, to) || is(x, to, "to")) {
             continue;
         }
         (void)fact_add(x, &f, from, to);
