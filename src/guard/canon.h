@@ -83,9 +83,12 @@ struct btz_canon_result {
      * text of the input. */
     const struct btz_canon_span *spans;
     size_t removed_bytes; /* of texts, names and values */
-    bool changed;         /* something was removed, or has another name */
+    bool changed;         /* something was removed, written anew, or has another name */
     size_t lookups;       /* steps in the tables of names: the cost of renaming, for tests */
 };
+
+/* Whether a canonical description says that the tool's purpose is not known. */
+bool btz_canon_is_unstated(struct btz_str description);
 
 struct btz_canon_options {
     uint64_t seed;   /* of random-delete */
