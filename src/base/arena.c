@@ -33,6 +33,42 @@ struct btz_arena *btz_arena_new(void)
     return arena;
 }
 
+static struct block *block_add(struct btz_arena *arena, size_t need)
+{
+    size_t size = arena->current ? arena->current->size * 2 : BLOCK_MIN;
+    struct block *b;
+
+    if (size > BLOCK_MAX) {
+        size = BLOCK_MAX;
+    }
+    if (size < need) {
+        size = need;
+    }
+    b = malloc(sizeof(*b) + size);
+    if (!b) {
+        btz_panic("out of memory (arena block of %zu bytes)", size);
+    }
+    b->size = size;
+    b->used = 0;
+    if (arena->current) {
+        b->next = arena->current->next;
+        arena->current->next = b;
+    } else {
+        b->next = arena->first;
+        arena->first = b;
+    }
+    arena->current = b;
+    return b;
+}
+
+struct btz_arena *btz_arena_new_for(size_t bytes)
+{
+    struct btz_arena *arena = btz_arena_new();
+
+    (void)block_add(arena, bytes);
+    return arena;
+}
+
 void btz_arena_free(struct btz_arena *arena)
 {
     struct block *next;
@@ -71,34 +107,6 @@ void btz_arena_reset(struct btz_arena *arena)
 size_t btz_arena_used(const struct btz_arena *arena)
 {
     return arena->used;
-}
-
-static struct block *block_add(struct btz_arena *arena, size_t need)
-{
-    size_t size = arena->current ? arena->current->size * 2 : BLOCK_MIN;
-    struct block *b;
-
-    if (size > BLOCK_MAX) {
-        size = BLOCK_MAX;
-    }
-    if (size < need) {
-        size = need;
-    }
-    b = malloc(sizeof(*b) + size);
-    if (!b) {
-        btz_panic("out of memory (arena block of %zu bytes)", size);
-    }
-    b->size = size;
-    b->used = 0;
-    if (arena->current) {
-        b->next = arena->current->next;
-        arena->current->next = b;
-    } else {
-        b->next = arena->first;
-        arena->first = b;
-    }
-    arena->current = b;
-    return b;
 }
 
 void *btz_arena_alloc(struct btz_arena *arena, size_t size)

@@ -10,6 +10,9 @@
 struct btz_arena;
 
 struct btz_arena *btz_arena_new(void);
+/* One whose first block has room for `bytes`, as btz_arena_used counts them: for what is kept long
+ * and has a known size. It grows like others. */
+struct btz_arena *btz_arena_new_for(size_t bytes);
 void btz_arena_free(struct btz_arena *arena); /* NULL is allowed */
 
 /* Forgets all contents and keeps the memory (up to 1 MiB of it) for reuse. */

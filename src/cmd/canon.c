@@ -511,12 +511,10 @@ static int choose_arm(struct btz_context *context, enum btz_canon_arm *out, stru
     }
     if (btz_canon_arm_named(btz_str_of(word), out) != BTZ_OK) {
         near = btz_args_nearest(word, names, BTZ_CANON_ARMS);
-        return btz_err_set(err, BTZ_EUSAGE,
-                           "there is no arm \"%s\"%s%s%s; arms: none, rules-strip, schema-only, "
-                           "canon, model-rewrite, canon+rewrite, first-sentence, first-120-chars, "
-                           "nfkc-only, eight-phrase, random-delete, random-delete-bytes",
-                           word, near ? "; did you mean \"" : "", near ? near : "",
-                           near ? "\"?" : "");
+        return btz_err_set(
+            err, BTZ_EUSAGE, "there is no arm \"%s\"%s%s%s %.*s", word,
+            near ? "; did you mean \"" : "", near ? near : "",
+            near ? "\"? Arms:" : "; arms:", BTZ_FMT(btz_canon_arm_list(context->arena)));
     }
     if (btz_canon_arm_asks(*out) != btz_args_has(context->args, "rewrite-model")) {
         return btz_err_set(err, BTZ_EUSAGE,

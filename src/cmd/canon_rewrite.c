@@ -87,7 +87,7 @@ static int ask(struct canon_rewriter *w, const struct btz_json *tool, struct btz
                struct btz_err *err)
 {
     struct btz_canon_question words;
-    struct btz_str *parts = btz_arena_array(arena, 4, sizeof(*parts));
+    struct btz_str *parts = btz_arena_array(arena, BTZ_LLM_QUESTION_PARTS, sizeof(*parts));
     struct btz_err own = {0};
 
     *key = BTZ_STR_NONE;
@@ -95,16 +95,14 @@ static int ask(struct canon_rewriter *w, const struct btz_json *tool, struct btz
         *why = btz_arena_dup(arena, btz_str_of(own.msg));
         return BTZ_OK;
     }
-    parts[0] = btz_llm_part_settings(arena, 0, BTZ_CANON_REWRITE_TOKENS, -1, false);
-    parts[1] = BTZ_STR("[]");
-    parts[2] = btz_llm_part_message(arena, "system", words.system);
-    parts[3] = btz_llm_part_message(arena, "user", words.user);
-    *key = key_of(parts, 4, arena);
+    btz_llm_question(arena, 0, BTZ_CANON_REWRITE_TOKENS, -1, words.system, words.user, parts);
+    *key = key_of(parts, BTZ_LLM_QUESTION_PARTS, arena);
     if (btz_json_get(w->replies, *key) || btz_json_get(asked, *key)) {
         return BTZ_OK;
     }
     btz_json_set(arena, asked, *key, btz_json_null(arena));
-    return btz_drive_model_client_ask(w->client, btz_json_count(asked), parts, 4, 0) == BTZ_OK
+    return btz_drive_model_client_ask(w->client, btz_json_count(asked), parts,
+                                      BTZ_LLM_QUESTION_PARTS, 0) == BTZ_OK
                ? BTZ_OK
                : btz_err_set(err, BTZ_EINTERNAL, "the request could not be made");
 }

@@ -64,18 +64,8 @@ int sieve_arms_parse(struct sieve_run *r, const struct btz_str *names, size_t co
         enum btz_canon_arm arm;
 
         if (btz_canon_arm_named(names[i], &arm) != BTZ_OK) {
-            struct btz_buf list;
-            int rc;
-
-            btz_buf_init(&list, 1024);
-            for (int a = 0; a < BTZ_CANON_ARMS; a++) {
-                (void)btz_buf_printf(&list, "%s%s", a ? ", " : "",
-                                     btz_canon_arm_name((enum btz_canon_arm)a));
-            }
-            rc = btz_err_set(err, BTZ_EUSAGE, "--arm %.*s is no arm: expected one of %.*s",
-                             BTZ_FMT(names[i]), BTZ_FMT(btz_buf_view(&list)));
-            btz_buf_fini(&list);
-            return rc;
+            return btz_err_set(err, BTZ_EUSAGE, "--arm %.*s is no arm: use %.*s", BTZ_FMT(names[i]),
+                               BTZ_FMT(btz_canon_arm_list(r->arena)));
         }
         for (size_t k = 0; k < i; k++) {
             if (btz_str_eq(names[k], names[i])) {

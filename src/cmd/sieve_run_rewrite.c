@@ -4,7 +4,7 @@
 #include "llm/reply.h"
 #include "llm/request.h"
 
-enum { REWRITE_TOKENS = 2048, DEFINITION_MAX = 4 * 1024 * 1024 };
+enum { DEFINITION_MAX = 4 * 1024 * 1024 };
 
 struct task {
     enum btz_canon_arm arm;
@@ -58,11 +58,8 @@ static int make(struct sieve_run *r, void *data, size_t id, struct btz_arena *ar
     if (rc != BTZ_OK) {
         return rc;
     }
-    parts[0] = btz_llm_part_settings(arena, 0, REWRITE_TOKENS, -1, false);
-    parts[1] = BTZ_STR("[]");
-    parts[2] = btz_llm_part_message(arena, "system", question.system);
-    parts[3] = btz_llm_part_message(arena, "user", question.user);
-    *part_count = 4;
+    btz_llm_question(arena, 0, BTZ_CANON_REWRITE_TOKENS, -1, question.system, question.user, parts);
+    *part_count = BTZ_LLM_QUESTION_PARTS;
     return BTZ_OK;
 }
 

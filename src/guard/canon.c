@@ -53,7 +53,7 @@ bool btz_canon_arm_is_control(enum btz_canon_arm arm)
 }
 
 /* Goes up with every change of what any arm makes of a definition. */
-static const char rules_version[] = "canon rules 3";
+static const char rules_version[] = "canon rules 4";
 
 struct btz_hash btz_canon_hash(void)
 {
@@ -63,6 +63,8 @@ struct btz_hash btz_canon_hash(void)
     btz_hasher_add_part(hasher, btz_str_of(rules_version));
     canon_words_hash(hasher);
     canon_phrases_hash(hasher);
+    canon_facts_hash(hasher);
+    canon_shapes_hash(hasher);
     hash = btz_hasher_end(hasher);
     btz_hasher_free(hasher);
     return hash;
@@ -258,9 +260,11 @@ static void start(struct work *w, enum btz_canon_arm arm, const struct btz_json 
     w->values.head = "value";
     w->definitions.head = "definition";
     w->prose_left = CANON_PROSE_MAX;
+    w->facts_left = CANON_FACTS_ALL;
     w->text_left = CANON_BYTES_MAX;
-    w->judge = (struct judge){&w->own, siblings, out->given_name,
-                              !btz_str_eq(out->given_name, out->name), EFFECT_UNKNOWN};
+    w->judge = (struct judge){
+        &w->own,       siblings, NULL, out->given_name, !btz_str_eq(out->given_name, out->name),
+        EFFECT_UNKNOWN};
 }
 
 int canon_run(enum btz_canon_arm arm, const struct btz_json *tool,

@@ -37,6 +37,9 @@ enum btz_canon_arm {
  * "random-delete-bytes". */
 const char *btz_canon_arm_name(enum btz_canon_arm arm);
 
+/* All names, for a message: "none, rules-strip, ... or random-delete-bytes". */
+struct btz_str btz_canon_arm_list(struct btz_arena *arena);
+
 /* BTZ_OK or BTZ_ENOTFOUND. */
 int btz_canon_arm_named(struct btz_str name, enum btz_canon_arm *out) BTZ_WARN_UNUSED;
 
@@ -80,9 +83,12 @@ struct btz_canon_result {
      * text of the input. */
     const struct btz_canon_span *spans;
     size_t removed_bytes; /* of texts, names and values */
-    bool changed;         /* something was removed, or has another name */
+    bool changed;         /* something was removed, written anew, or has another name */
     size_t lookups;       /* steps in the tables of names: the cost of renaming, for tests */
 };
+
+/* Whether a canonical description says that the tool's purpose is not known. */
+bool btz_canon_is_unstated(struct btz_str description);
 
 struct btz_canon_options {
     uint64_t seed;   /* of random-delete */

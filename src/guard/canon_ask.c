@@ -227,6 +227,8 @@ int btz_canon_reply(enum btz_canon_arm arm, const struct btz_json *tool, struct 
         result.spans = bare.spans;
         result.removed_bytes = bare.removed_bytes;
     }
+    /* What the server wrote is not what is shown, whether or not it got shorter. */
+    result.changed = !btz_json_equal(tool, result.definition);
     *out = result;
     return BTZ_OK;
 }

@@ -34,6 +34,10 @@ static inline bool is_word(const struct token *t, const char *word)
     return is_one_of(t, word);
 }
 
+/* canon_check.c: NULL: the token may stay; else the rule that takes it. Counts in `unknown` what is
+ * in no table. */
+const char *canon_check_token(const struct choice *c, size_t i, size_t *unknown);
+
 /* canon_role.c: whether the whole has the shape of its role. */
 bool canon_fits_role(const struct choice *c);
 

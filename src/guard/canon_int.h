@@ -51,6 +51,8 @@ enum { CANON_WORD_MAX = 24 }; /* bytes of a word of the table */
 void canon_words_ready(void); /* fills the table, once a process */
 void canon_words_hash(struct btz_hasher *hasher);
 void canon_phrases_hash(struct btz_hasher *hasher); /* canon_edit.c */
+void canon_facts_hash(struct btz_hasher *hasher);   /* canon_fact.c */
+void canon_shapes_hash(struct btz_hasher *hasher);  /* canon_shape.c */
 
 uint32_t canon_word_hash(const char *word, size_t len); /* of the lower case; letters only */
 
@@ -62,7 +64,7 @@ uint32_t canon_word(const char *word, size_t len, uint32_t hash);
 enum token_kind {
     TOKEN_WORD,    /* letters; inner hyphen or apostrophe */
     TOKEN_NUMBER,  /* 12, 1.5, 10-100, 50%, 10MB */
-    TOKEN_DATE,    /* 2024-01-15, 09:30, YYYY-MM-DD, hh:mm */
+    TOKEN_DATE,    /* 2024-01-15, YYYY-MM-DD, hh:mm, E.164, {owner}/{repo}: a closed shape */
     TOKEN_NAME,    /* snake_case, camelCase, letters with digits */
     TOKEN_PAIR,    /* two or three words with a slash: owner/repo */
     TOKEN_POINT,   /* , : - ( ) and comparison signs */
@@ -107,6 +109,16 @@ bool canon_is_one_of(const char *p, size_t len, const char *words);
 /* Takes the sentence that begins at `at`; false at the end. Offsets are of the plain text. */
 bool canon_sentence(const struct plain *text, size_t at, struct sentence *out);
 
+/* ---- canon_shape.c: what a run of letters, digits and signs is ---- */
+
+bool canon_is_date(const char *p, size_t len);
+bool canon_is_standard(const char *p, size_t len);
+bool canon_is_range(const char *p, size_t len);
+bool canon_is_counted(const char *p, size_t len);
+bool canon_is_number(const char *p, size_t len);
+/* The bytes of "{owner}/{repo}" that text begins with; 0 = it does not. */
+size_t canon_mask(const char *p, size_t len);
+
 /* ---- canon_judge.c: whether a sentence is one of the kinds that stay ---- */
 
 /* Effects from weak to strong; UNKNOWN has no evidence. */
@@ -138,7 +150,8 @@ bool canon_own_has(const struct own_words *own, const char *word, size_t len, ui
 #define CANON_ADVICE                                                                               \
     "provide include combine omit set specify put give make keep mention add attach append "       \
     "prepend write read send show report quote cite respond answer avoid choose pick select "      \
-    "describe explain summarize summarise state repeat copy place supply fill enter submit try"
+    "describe explain summarize summarise state repeat copy place supply fill enter submit try "   \
+    "see confirm guess understand meet bring prefer"
 
 enum role { ROLE_PURPOSE, ROLE_NOTE, ROLE_RETURNS, ROLE_MEANING };
 
@@ -154,17 +167,46 @@ const struct btz_canon_result *canon_sibling(const struct siblings *siblings, st
 
 struct judge {
     const struct own_words *own;
-    const struct siblings *siblings; /* NULL: there is no list */
-    struct btz_str name;             /* of the tool, as given */
-    bool renamed;                    /* ... which is not its name any more */
-    enum effect effect;              /* of the tool's name; UNKNOWN allows all */
+    const struct siblings *siblings;   /* NULL: there is no list */
+    const struct btz_json *properties; /* of the input schema; NULL: there are none */
+    struct btz_str name;               /* of the tool, as given */
+    bool renamed;                      /* ... which is not its name any more */
+    enum effect effect;                /* of the tool's name; UNKNOWN allows all */
+};
+
+/* What became of a sentence. */
+struct judged {
+    bool whole;                                 /* all of it stays, byte for byte */
+    bool complete;                              /* no word of what was to be judged is lost */
+    const char *rule;                           /* why nothing does */
+    uint64_t kept[(SENTENCE_TOKENS + 63) / 64]; /* the tokens that stay, a bit each */
 };
 
 /* Writes what of tokens [from, count) stays as `role` within `max` bytes to `out` (room for `max`
- * bytes), ending with a full stop, and returns its length; 0 = nothing, `*rule` says why. `*whole`
- * is set where something stays: the whole sentence does, byte for byte. */
+ * bytes), ending with a full stop, and returns its length; 0 = nothing. */
 size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t from, enum role role,
-                   size_t max, char *out, bool *whole, const char **rule);
+                   size_t max, char *out, struct judged *how);
+/* The beginning of a sentence that has no other purpose in it, up to a noun. */
+size_t canon_judge_beginning(const struct judge *judge, const struct sentence *s, size_t from,
+                             size_t max, char *out);
+
+/* ---- canon_fact.c: what a sentence that does not stay still says, as fixed lines ---- */
+
+enum { CANON_FACT_MAX = 200, CANON_FACTS_A_SENTENCE = 6 };
+
+struct canon_fact {
+    size_t len;
+    size_t atoms;
+    char text[CANON_FACT_MAX];
+};
+
+/* Whether the sentence is such a line itself, byte for byte. */
+bool canon_is_fact(const struct judge *judge, const struct sentence *s, enum role role,
+                   struct canon_fact *out);
+/* The lines of a sentence, of tokens that are not `kept` (a bit each; NULL = none is); `out` has
+ * room for CANON_FACTS_A_SENTENCE. */
+size_t canon_facts(const struct judge *judge, const struct sentence *s, const uint64_t *kept,
+                   enum role role, struct canon_fact *out);
 
 /* ---- canon_before.c ---- */
 
@@ -262,6 +304,7 @@ struct work {
     bool naming;                 /* the schema under way is of names: propertyNames */
     bool renames;                /* ... and some of them are renamed */
     size_t prose_left;           /* bytes that meanings of parameters may still take */
+    size_t facts_left;           /* ... and the fixed lines about them */
     const struct btz_json *root; /* the input schema, while it is walked */
     struct btz_json *help;       /* meanings found in the description, by property; may be NULL */
     bool quiet;                  /* texts that were noted elsewhere */
@@ -285,13 +328,16 @@ enum {
     CANON_DEPTH_MAX = 32,
     CANON_PURPOSE_MAX = 160,
     CANON_NOTE_MAX = 140,
-    CANON_NOTES = 4,
+    CANON_NOTES = 6,
     CANON_RETURNS_MAX = 140,
     CANON_REQUIRES = 3,
     CANON_MEANING_MAX = 120,
-    CANON_MEANINGS_MAX = 200,
-    CANON_MEANINGS = 4,
-    CANON_PROSE_MAX = 2000,
+    CANON_MEANINGS_MAX = 240,
+    CANON_MEANINGS = 5,
+    CANON_PROSE_MAX = 3000,
+    CANON_FACTS = 4, /* fixed lines of one parameter, or of the description */
+    CANON_FACTS_MAX = 260,
+    CANON_FACTS_ALL = 2000,
     CANON_BYTES_MAX = 1024 * 1024
 };
 
@@ -366,6 +412,10 @@ struct btz_str canon_definition_name(struct work *w, struct btz_str given);
 /* The name of a tool as an arm gives it, before collisions. */
 struct btz_str canon_tool_name(enum btz_canon_arm arm, struct btz_str given,
                                struct btz_arena *arena);
+
+/* canon_meaning.c: what stays of a parameter's text, "" = nothing. Spans are of the field that is
+ * entered. */
+struct btz_str canon_meaning(struct work *w, struct btz_str source);
 
 /* canon_tool.c: the canonical form, by extraction. */
 const struct btz_json *canon_extract(struct work *w);

@@ -8,7 +8,7 @@ static bool states_something(const struct choice *c)
 {
     for (size_t i = 0; i < c->count && i < STATEMENT_WITHIN; i++) {
         if (at(c, i)->kind == TOKEN_WORD && ((at(c, i)->flags & (WORD_STATES | WORD_THIRD)) ||
-                                             is_one_of(at(c, i), "must should will"))) {
+                                             is_one_of(at(c, i), "must should will do"))) {
             return true;
         }
     }
@@ -66,6 +66,15 @@ bool canon_fits_role(const struct choice *c)
     bool limit = c->role == ROLE_MEANING && c->count > 1 && first->kind == TOKEN_POINT &&
                  strchr("<>", first->ptr[0]) && at(c, 1)->kind == TOKEN_NUMBER;
 
+    /* The head of what was lost: "Default." */
+    if (c->count == 1 && is_one_of(first, "format default defaults limit requires options values "
+                                          "supported allowed")) {
+        return false;
+    }
+    /* "1." would be the mark of a list. */
+    if (c->count == 1 && first->kind == TOKEN_NUMBER && first->len <= 2) {
+        return false;
+    }
     if ((first->kind == TOKEN_POINT && !limit) || (flags & WORD_EXAMPLE) ||
         is_one_of(first, "then and or but")) {
         return false;

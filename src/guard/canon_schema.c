@@ -432,46 +432,6 @@ static const struct btz_json *names_of(struct work *w, const struct btz_json *sc
 
 /* ---- prose ---- */
 
-/* What stays of a parameter's text, "" = nothing. Spans are of the field that is entered. */
-static struct btz_str meaning_of(struct work *w, struct btz_str source)
-{
-    char out[CANON_MEANINGS_MAX + 1];
-    struct plain text;
-    size_t len = 0;
-    unsigned count = 0;
-
-    source = canon_may_read(w, source.len) ? source : BTZ_STR_NONE;
-    canon_plain(source, w->arena, &text);
-    for (size_t at = 0; canon_sentence(&text, at, &w->sentence); at = w->sentence.end) {
-        size_t from = text.from ? text.from[at] : at;
-        size_t to = text.from ? text.from[w->sentence.end] : w->sentence.end;
-        size_t room = len + 1 < CANON_MEANINGS_MAX ? CANON_MEANINGS_MAX - len - 1 : 0;
-        const char *rule = "over-length";
-        bool whole;
-        size_t got = 0;
-
-        room = room > w->prose_left ? w->prose_left : room;
-        room = room > CANON_MEANING_MAX ? CANON_MEANING_MAX : room;
-        if (count < CANON_MEANINGS && room > 1) {
-            if (len) {
-                out[len] = ' ';
-            }
-            got = canon_judge(&w->judge, &w->sentence, 0, ROLE_MEANING, room, out + len + (len > 0),
-                              &whole, &rule);
-        }
-        if (got == 0) {
-            canon_span(w, from, to, BTZ_CANON_REMOVED, rule, BTZ_STR_NONE);
-            continue;
-        }
-        canon_span(w, from, to, BTZ_CANON_CHANGED, "meaning",
-                   (struct btz_str){out + len + (len > 0), got});
-        w->prose_left -= got;
-        len += got + (len > 0);
-        count++;
-    }
-    return btz_arena_dup(w->arena, (struct btz_str){out, len});
-}
-
 static void add_meaning(struct work *w, struct btz_json *out, const struct btz_json *value)
 {
     struct btz_str meaning;
@@ -480,7 +440,7 @@ static void add_meaning(struct work *w, struct btz_json *out, const struct btz_j
         canon_drop(w, value, "no-text");
         return;
     }
-    meaning = meaning_of(w, btz_json_str(value));
+    meaning = canon_meaning(w, btz_json_str(value));
     if (meaning.len) {
         btz_json_set_str(w->arena, out, "description", meaning);
     }
@@ -498,7 +458,7 @@ static const struct btz_json *with_help(struct work *w, struct btz_str given,
         return schema;
     }
     w->quiet = true;
-    meaning = meaning_of(w, btz_json_str(help));
+    meaning = canon_meaning(w, btz_json_str(help));
     w->quiet = false;
     if (!meaning.len) {
         return schema;

@@ -174,119 +174,6 @@ bool canon_is_one_of(const char *p, size_t len, const char *words)
 
 /* ---- tokens ---- */
 
-static bool all_digits(const char *p, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (!(kinds[(unsigned char)p[i]] & DIGIT)) {
-            return false;
-        }
-    }
-    return len > 0;
-}
-
-/* Parts of dates and their masks: 2024, 01, YYYY, MM, hh. */
-static bool date_part(const char *p, size_t len)
-{
-    size_t same = 0;
-
-    if (all_digits(p, len)) {
-        return len <= 4;
-    }
-    while (same < len && p[same] == p[0]) {
-        same++;
-    }
-    return same == len && (len == 2 || len == 4) && memchr("YMDHShmsyd", p[0], 10) != NULL;
-}
-
-/* Two to four parts of one kind between '-', ':' or '/'. */
-static bool is_date(const char *p, size_t len)
-{
-    size_t parts = 0;
-    size_t begin = 0;
-
-    for (size_t i = 0; i <= len; i++) {
-        if (i == len || p[i] == '-' || p[i] == ':' || p[i] == '/') {
-            if (!date_part(p + begin, i - begin)) {
-                return false;
-            }
-            parts++;
-            begin = i + 1;
-        }
-    }
-    return parts >= 2 && parts <= 3 && len <= 10;
-}
-
-/* Names of standards that have a number of their own. */
-static bool is_standard(const char *p, size_t len)
-{
-    static const char *const names[] = {"E.164", "H.264", "H.265", "X.509", "G.711"};
-
-    for (size_t i = 0; len == 5 && i < sizeof(names) / sizeof(names[0]); i++) {
-        if (memcmp(p, names[i], 5) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* 0.0-1.0, 1..10, -90..90: a short range says itself what it is. */
-static bool is_range(const char *p, size_t len)
-{
-    size_t ends = 0;
-    size_t i = 0;
-
-    for (; ends < 2; ends++) {
-        size_t digits = 0;
-        bool point = false;
-
-        i += i < len && (p[i] == '-' || p[i] == '+') ? 1 : 0;
-        while (i < len && ((kinds[(unsigned char)p[i]] & DIGIT) ||
-                           (p[i] == '.' && digits && !point && i + 1 < len &&
-                            (kinds[(unsigned char)p[i + 1]] & DIGIT)))) {
-            point |= p[i] == '.';
-            digits += p[i++] == '.' ? 0 : 1;
-        }
-        if (digits == 0 || digits > 4) {
-            return false;
-        }
-        if (ends == 0) {
-            size_t joint = i + 1 < len && p[i] == '.' && p[i + 1] == '.' ? 2
-                           : i < len && p[i] == '-'                      ? 1
-                                                                         : 0;
-
-            if (!joint) {
-                return false;
-            }
-            i += joint;
-        }
-    }
-    return i == len;
-}
-
-/* 12 -3 1.5 1,000 50% 10MB 1-100: digits with few signs, and a unit of at most four letters. */
-static bool is_number(const char *p, size_t len)
-{
-    size_t i = len > 1 && (p[0] == '-' || p[0] == '+') ? 1 : 0;
-    size_t digits = 0;
-    size_t unit = 0;
-
-    for (; i < len; i++) {
-        uint8_t k = kinds[(unsigned char)p[i]];
-
-        if ((k & DIGIT) && !unit) {
-            digits++;
-        } else if ((p[i] == '.' || p[i] == '-') && digits && !unit && i + 1 < len &&
-                   (kinds[(unsigned char)p[i + 1]] & DIGIT)) {
-            continue;
-        } else if ((k & LETTER || p[i] == '%') && digits && i + 1 <= len && unit < 4) {
-            unit++;
-        } else {
-            return false;
-        }
-    }
-    return digits > 0 && digits <= 8;
-}
-
 static bool is_case_change(const char *p, size_t i)
 {
     return i > 0 && (kinds[(unsigned char)p[i]] & UPPER) &&
@@ -367,15 +254,16 @@ static void classify(struct token *t)
     } else if (is_abbreviation(t->ptr, t->len)) {
         t->kind = TOKEN_WORD;
         t->flags = WORD_KNOWN | (t->ptr[0] == 'e' ? WORD_EXAMPLE : WORD_FUNCTION);
-    } else if (is_date(t->ptr, t->len) || is_standard(t->ptr, t->len)) {
+    } else if (canon_is_date(t->ptr, t->len) ||
+               ((digits || other || joints) && canon_is_standard(t->ptr, t->len))) {
         t->kind = TOKEN_DATE;
     } else if (t->len == 1 && t->ptr[0] == '%') {
         t->kind = TOKEN_WORD;
         t->flags = WORD_KNOWN | WORD_UNIT;
-    } else if (is_range(t->ptr, t->len)) {
+    } else if (canon_is_range(t->ptr, t->len)) {
         t->kind = TOKEN_NUMBER;
         t->flags = WORD_NUMBERED;
-    } else if (is_number(t->ptr, t->len)) {
+    } else if (digits && (canon_is_number(t->ptr, t->len) || canon_is_counted(t->ptr, t->len))) {
         t->kind = TOKEN_NUMBER;
     } else if (is_pair(t->ptr, t->len)) {
         t->kind = TOKEN_PAIR;
@@ -398,13 +286,32 @@ static void classify(struct token *t)
     }
 }
 
+/* "A1:D10": cells of a table. */
+static bool joins_cells(struct btz_str s, size_t colon)
+{
+    size_t next = colon + 1;
+
+    next += next < s.len && s.ptr[next] == '$' ? 1 : 0;
+    return (kind_at(s, colon - 1) & DIGIT) && (kind_at(s, next) & UPPER) &&
+           ((kind_at(s, next + 1) & DIGIT) || (next + 1 < s.len && s.ptr[next + 1] == '$'));
+}
+
+/* "1,000": a comma, three digits and no fourth. */
+static bool joins_thousands(struct btz_str s, size_t comma)
+{
+    return (kind_at(s, comma - 1) & DIGIT) && (kind_at(s, comma + 1) & DIGIT) &&
+           (kind_at(s, comma + 2) & DIGIT) && (kind_at(s, comma + 3) & DIGIT) &&
+           !(kind_at(s, comma + 4) & (DIGIT | LETTER));
+}
+
 /* A run ends before a colon that is none of a time or address, and before signs at its end. */
 static size_t run_end(struct btz_str s, size_t at)
 {
     size_t end = at;
 
-    while (kind_at(s, end) & RUN) {
-        if (s.ptr[end] == ':' &&
+    while ((kind_at(s, end) & RUN) ||
+           (end > at && end < s.len && s.ptr[end] == ',' && joins_thousands(s, end))) {
+        if (s.ptr[end] == ':' && !(end > at && joins_cells(s, end)) &&
             !(btz_str_starts(btz_str_sub(s, end, 3), BTZ_STR("://")) ||
               (end > at && (kind_at(s, end - 1) & DIGIT) && (kind_at(s, end + 1) & DIGIT)) ||
               (end > at && strchr("HhMm", s.ptr[end - 1]) &&
@@ -591,6 +498,12 @@ static bool take(struct lexer *x)
     }
     if (k & DRESS) {
         x->at++;
+        return false;
+    }
+    end = c == '{' || c == '<' ? canon_mask(x->s.ptr + begin, x->s.len - begin) : 0;
+    if (end) {
+        x->at += end;
+        add(x, begin, x->at, TOKEN_DATE);
         return false;
     }
     if (c == ';' ||

@@ -12,17 +12,31 @@ struct prose {
     bool judged_one; /* a sentence was tried as purpose */
     char purpose[CANON_PURPOSE_MAX];
     size_t purpose_len;
-    char notes[CANON_NOTES * (CANON_NOTE_MAX + 1)];
+    char notes[CANON_NOTES * (CANON_NOTE_MAX + 1) + CANON_FACTS_MAX];
     size_t notes_len;
-    unsigned note_count;
+    size_t facts_len; /* of these */
+    unsigned note_count, fact_count;
     char returns[CANON_RETURNS_MAX];
     size_t returns_len;
+    char beginning[CANON_PURPOSE_MAX]; /* of a sentence that could have been the purpose */
+    size_t beginning_len;
+    size_t beginning_span; /* its place among the spans */
+    /* The sentence under way: whether it could be the purpose, what stays of it, and as what. */
+    bool could_be;
+    struct judged how;
+    const char *as;
+    struct btz_str now;
     struct btz_str requires; /* lines */
     struct btz_str required[CANON_REQUIRES];
     size_t required_count;
 };
 
 static const struct btz_str unstated = BTZ_STR("Purpose not stated.");
+
+bool btz_canon_is_unstated(struct btz_str description)
+{
+    return btz_str_starts(description, unstated);
+}
 
 /* ---- tokens ---- */
 
@@ -189,8 +203,10 @@ static bool is_entry(const struct prose *p, const struct sentence *s)
 static bool comes_back_as(const struct prose *p, enum role role, const struct sentence *s)
 {
     size_t lead = lead_of(s);
+    struct canon_fact fact;
 
-    if (s->count == 0 || is_entry(p, s) || is_recomputed(s) || precondition(p, s)) {
+    if (s->count == 0 || is_entry(p, s) || is_recomputed(s) || precondition(p, s) ||
+        canon_is_fact(&p->w->judge, s, ROLE_NOTE, &fact)) {
         return false;
     }
     /* "Returns the weather." is a purpose where it comes first. */
@@ -235,22 +251,32 @@ static bool comes_back(const struct prose *p, enum role role, const char *writte
            !(role == ROLE_NOTE && !p->purpose_len && may_be_purpose(&s, lead_of(&s)));
 }
 
+static void stays(struct prose *p, const struct judged *how, const char *as, const char *text,
+                  size_t len)
+{
+    p->how = *how;
+    p->as = as;
+    p->now = (struct btz_str){text, len};
+}
+
 static bool take_purpose(struct prose *p, size_t from, const char **rule)
 {
     bool may = !p->judged_one || may_be_purpose(&p->w->sentence, from);
-    bool whole = false;
+    struct judged how;
 
     p->judged_one = true;
     if (p->purpose_len || !may) {
         return false;
     }
+    p->could_be = true;
     p->purpose_len = canon_judge(&p->w->judge, &p->w->sentence, from, ROLE_PURPOSE,
-                                 CANON_PURPOSE_MAX, p->purpose, &whole, rule);
-    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len, whole)) {
+                                 CANON_PURPOSE_MAX, p->purpose, &how);
+    *rule = how.rule;
+    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len, how.whole)) {
         p->purpose_len = 0;
     }
     if (p->purpose_len) {
-        span(p, BTZ_CANON_CHANGED, "purpose", (struct btz_str){p->purpose, p->purpose_len});
+        stays(p, &how, "purpose", p->purpose, p->purpose_len);
     }
     return p->purpose_len > 0;
 }
@@ -260,7 +286,7 @@ static bool take_returns(struct prose *p, size_t from, const char **rule)
     const struct sentence *s = &p->w->sentence;
     bool word = from < s->count && is_word(&s->tokens[from], "returns return output outputs");
     bool colon = word && from + 1 < s->count && is_point(&s->tokens[from + 1], ':');
-    bool whole = false;
+    struct judged how;
 
     if (!(colon || (word && p->purpose_len) || p->section == SECTION_RETURNS)) {
         return false;
@@ -271,10 +297,11 @@ static bool take_returns(struct prose *p, size_t from, const char **rule)
         return false;
     }
     p->returns_len = canon_judge(&p->w->judge, s, from, ROLE_RETURNS,
-                                 CANON_RETURNS_MAX - strlen("Returns: "), p->returns, &whole, rule);
+                                 CANON_RETURNS_MAX - strlen("Returns: "), p->returns, &how);
+    *rule = how.rule;
     if (p->returns_len) {
         p->section = SECTION_NONE;
-        span(p, BTZ_CANON_CHANGED, "returns", (struct btz_str){p->returns, p->returns_len});
+        stays(p, &how, "returns", p->returns, p->returns_len);
     }
     return p->returns_len > 0;
 }
@@ -284,23 +311,90 @@ static bool take_note(struct prose *p, const char **rule)
     const struct sentence *s = &p->w->sentence;
     bool led = is_led(s);
     char *out = p->notes + p->notes_len;
-    bool whole = false;
+    struct judged how;
     size_t len;
 
     if (p->note_count == CANON_NOTES) {
         *rule = "over-length";
         return false;
     }
-    len =
-        canon_judge(&p->w->judge, s, led ? 2 : 0, ROLE_NOTE, CANON_NOTE_MAX, out + 1, &whole, rule);
-    len = len && comes_back(p, ROLE_NOTE, out + 1, len, whole) ? len : 0;
+    len = canon_judge(&p->w->judge, s, led ? 2 : 0, ROLE_NOTE, CANON_NOTE_MAX, out + 1, &how);
+    *rule = how.rule;
+    len = len && comes_back(p, ROLE_NOTE, out + 1, len, how.whole) ? len : 0;
     if (len) {
         out[0] = ' ';
         p->notes_len += len + 1;
         p->note_count++;
-        span(p, BTZ_CANON_CHANGED, "note", (struct btz_str){out + 1, len});
+        stays(p, &how, "note", out + 1, len);
     }
     return len > 0;
+}
+
+/* False: said already, or no room. */
+static bool add_fact(struct prose *p, const struct canon_fact *fact)
+{
+    struct btz_str notes = {p->notes, p->notes_len};
+
+    if (p->fact_count == CANON_FACTS || p->facts_len + fact->len + 1 > CANON_FACTS_MAX ||
+        btz_str_find(notes, (struct btz_str){fact->text, fact->len}) >= 0) {
+        return false;
+    }
+    p->notes[p->notes_len] = ' ';
+    memcpy(p->notes + p->notes_len + 1, fact->text, fact->len);
+    p->notes_len += fact->len + 1;
+    p->facts_len += fact->len + 1;
+    p->fact_count++;
+    return true;
+}
+
+/* The sentence is a fixed line itself. */
+static bool take_fact(struct prose *p)
+{
+    struct canon_fact fact;
+
+    if (!canon_is_fact(&p->w->judge, &p->w->sentence, ROLE_NOTE, &fact)) {
+        return false;
+    }
+    if (add_fact(p, &fact)) {
+        span(p, BTZ_CANON_CHANGED, "fact", (struct btz_str){fact.text, fact.len});
+    } else {
+        span(p, BTZ_CANON_REMOVED, "said-twice", BTZ_STR_NONE);
+    }
+    return true;
+}
+
+/* What the sentence still says behind what stays of it. */
+static void take_facts(struct prose *p, const char *rule)
+{
+    struct canon_fact facts[CANON_FACTS_A_SENTENCE];
+    size_t notes = p->notes_len;
+    size_t count = p->how.complete
+                       ? 0
+                       : canon_facts(&p->w->judge, &p->w->sentence, p->how.kept, ROLE_NOTE, facts);
+    struct btz_str more;
+
+    for (size_t i = 0; i < count; i++) {
+        (void)add_fact(p, &facts[i]);
+    }
+    more = (struct btz_str){p->notes + notes, p->notes_len - notes};
+    if (p->now.len && more.len) {
+        more = btz_arena_printf(p->w->arena, "%.*s%.*s", BTZ_FMT(p->now), BTZ_FMT(more));
+    } else if (more.len) {
+        more = btz_str_sub(more, 1, more.len - 1);
+    } else {
+        more = p->now;
+    }
+    if (!p->now.len && p->could_be && !p->purpose_len && !p->beginning_len) {
+        p->beginning_len =
+            canon_judge_beginning(&p->w->judge, &p->w->sentence, lead_of(&p->w->sentence),
+                                  CANON_PURPOSE_MAX, p->beginning);
+        p->beginning_span = p->w->span_count;
+    }
+    if (more.len) {
+        span(p, BTZ_CANON_CHANGED, p->as ? p->as : "fact", more);
+    } else {
+        span(p, BTZ_CANON_REMOVED, rule, BTZ_STR_NONE);
+    }
 }
 
 static void take_sentence(struct prose *p)
@@ -309,6 +403,10 @@ static void take_sentence(struct prose *p)
     const char *rule = "not-a-description";
     size_t lead;
 
+    p->could_be = false;
+    p->as = NULL;
+    p->now = BTZ_STR_NONE;
+    p->how = (struct judged){.whole = false};
     if (p->section == SECTION_DROPPED && s->count > 2 && is_word(&s->tokens[0], "returns return") &&
         is_point(&s->tokens[1], ':')) {
         p->section = SECTION_NONE;
@@ -319,6 +417,8 @@ static void take_sentence(struct prose *p)
         /* Where the purpose would stand: no statement takes its place. */
         p->judged_one |= is_word(&s->tokens[0], "purpose");
         span(p, BTZ_CANON_REMOVED, "worked-out-anew", BTZ_STR_NONE);
+    } else if (take_fact(p)) {
+        return;
     } else if (take_header(p)) {
         span(p, BTZ_CANON_REMOVED, "heading", BTZ_STR_NONE);
     } else if (take_help(p) || take_requirement(p)) {
@@ -327,10 +427,10 @@ static void take_sentence(struct prose *p)
         span(p, BTZ_CANON_REMOVED, "section", BTZ_STR_NONE);
     } else {
         lead = lead_of(s);
-        if (!take_returns(p, lead, &rule) && !take_purpose(p, lead, &rule) &&
-            !take_note(p, &rule)) {
-            span(p, BTZ_CANON_REMOVED, rule, BTZ_STR_NONE);
+        if (!take_returns(p, lead, &rule) && !take_purpose(p, lead, &rule)) {
+            (void)take_note(p, &rule);
         }
+        take_facts(p, rule);
     }
 }
 
@@ -344,16 +444,42 @@ static bool has_digit(struct btz_str s)
     return false;
 }
 
+/* The beginning of a lost sentence, where there is no other purpose; of `words` at least. */
+static bool purpose_from_beginning(struct prose *p, size_t words)
+{
+    struct work *w = p->w;
+    struct btz_canon_span *s;
+    size_t count = 1;
+
+    for (size_t i = 0; i < p->beginning_len; i++) {
+        count += p->beginning[i] == ' ' ? 1 : 0;
+    }
+    if (!p->beginning_len || count < words ||
+        !comes_back(p, ROLE_PURPOSE, p->beginning, p->beginning_len, false)) {
+        return false;
+    }
+    memcpy(p->purpose, p->beginning, p->beginning_len);
+    p->purpose_len = p->beginning_len;
+    w->removed -= w->removed < p->purpose_len ? w->removed : p->purpose_len;
+    if (p->beginning_span < w->span_count) {
+        s = &w->spans[p->beginning_span];
+        s->text = btz_arena_printf(w->arena, "%.*s%s%.*s", (int)p->purpose_len, p->purpose,
+                                   s->text.len ? " " : "", BTZ_FMT(s->text));
+        s->action = BTZ_CANON_CHANGED;
+        s->rule = "purpose";
+    }
+    return true;
+}
+
 /* "Get weather." of get_weather. */
 static void purpose_from_name(struct prose *p)
 {
     struct btz_str rest = p->w->out->name;
     struct btz_str piece;
     struct plain text = {BTZ_STR_NONE, NULL};
-    const char *rule;
+    struct judged how = {.whole = false};
     char words[2 * CANON_TOOL_NAME_MAX + 2];
     size_t len = 0;
-    bool whole = false;
 
     while (canon_piece(&rest, &piece) && len + piece.len + 1 < sizeof(words)) {
         if (piece.len >= 6 && has_digit(piece)) {
@@ -370,13 +496,13 @@ static void purpose_from_name(struct prose *p)
     text.text = (struct btz_str){words, len};
     if (len && canon_sentence(&text, 0, &p->w->sentence)) {
         p->purpose_len = canon_judge(&p->w->judge, &p->w->sentence, 0, ROLE_PURPOSE,
-                                     CANON_PURPOSE_MAX, p->purpose, &whole, &rule);
+                                     CANON_PURPOSE_MAX, p->purpose, &how);
     }
     /* What would be read otherwise when it comes back does not stay. */
-    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len, whole)) {
+    if (p->purpose_len && !comes_back(p, ROLE_PURPOSE, p->purpose, p->purpose_len, how.whole)) {
         p->purpose_len = 0;
     }
-    if (!p->purpose_len) {
+    if (!p->purpose_len && !purpose_from_beginning(p, 2)) {
         memcpy(p->purpose, unstated.ptr, unstated.len);
         p->purpose_len = unstated.len;
     }
@@ -462,7 +588,7 @@ static void read_description(struct work *w, struct prose *p)
         }
     }
     canon_leave(w, mark);
-    if (!p->purpose_len) {
+    if (!p->purpose_len && !purpose_from_beginning(p, 4)) {
         purpose_from_name(p);
     }
 }
@@ -579,11 +705,16 @@ const struct btz_json *canon_extract(struct work *w)
     memset(&p, 0, offsetof(struct prose, purpose));
     p.w = w;
     p.purpose_len = p.notes_len = p.returns_len = 0;
-    p.note_count = 0;
+    p.facts_len = p.beginning_len = 0;
+    p.note_count = p.fact_count = 0;
     p.required_count = 0;
     p.requires = BTZ_STR_NONE;
     w->root = btz_json_getz(w->tool, "inputSchema");
     w->judge.effect = canon_name_effect(w->out->name);
+    w->judge.properties = btz_json_getz(w->root, "properties");
+    if (!btz_json_is(w->judge.properties, BTZ_JSON_OBJECT)) {
+        w->judge.properties = NULL;
+    }
     canon_own_add(&w->own, w->out->name);
     canon_collect(w, w->root);
     add_name(w, out);

@@ -333,15 +333,15 @@ static struct btz_json *node_copy(struct btz_arena *arena, const struct btz_json
     switch (btz_json_kind(value)) {
     case BTZ_JSON_ARRAY:
         copy = btz_json_new_array(arena);
-        if (value->len) {
-            reserve(arena, copy->built, 0, value->len, sizeof(*copy->built->items));
-        }
+        copy->built->cap = value->len;
+        copy->built->items =
+            value->len ? btz_arena_array(arena, value->len, sizeof(*copy->built->items)) : NULL;
         return copy;
     case BTZ_JSON_OBJECT:
         copy = btz_json_new_object(arena);
-        if (value->len) {
-            reserve(arena, copy->built, 0, value->len, sizeof(*copy->built->members));
-        }
+        copy->built->cap = value->len;
+        copy->built->members =
+            value->len ? btz_arena_array(arena, value->len, sizeof(*copy->built->members)) : NULL;
         return copy;
     case BTZ_JSON_NUMBER:
     case BTZ_JSON_STRING:

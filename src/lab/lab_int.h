@@ -148,6 +148,8 @@ struct extension {
     bool used;
 };
 
+enum { BTZ_LAB_SEEDED_BUCKETS = 256 };
+
 struct btz_lab {
     struct btz_arena *arena;
     struct btz_arena *scratch; /* for C functions between two steps of a script */
@@ -171,9 +173,9 @@ struct btz_lab {
     const struct btz_json *attack_schema_json, *server_schema_json;
     struct btz_tokens *tokens; /* words of all definitions, base worlds and attacks */
 
-    struct load *load;     /* the file being loaded, NULL afterwards */
-    struct run *run;       /* the script call in progress, NULL between calls */
-    struct seeded *seeded; /* see seeded.c */
+    struct load *load; /* the file being loaded, NULL afterwards */
+    struct run *run;   /* the script call in progress, NULL between calls */
+    struct seeded *seeded[BTZ_LAB_SEEDED_BUCKETS]; /* see seeded.c */
     size_t seeded_count;
     uint64_t seeded_clock;
     int world_ref, ctx_ref, random_ref; /* what scripts call w, ctx and r */
@@ -247,7 +249,7 @@ struct btz_stage {
     struct btz_stage_progress progress;
     struct btz_host_profile profile;
 
-    struct seeded *seeded;
+    struct seeded **seeded; /* one for each server, NULL in a stage that seeds */
     struct world world;
     const struct btz_json **journal;
     size_t journal_count, journal_cap;
@@ -257,10 +259,15 @@ struct btz_stage {
     size_t id_count, id_cap;
 };
 
-/* A world as the servers' seeds leave it; its journal lists the values they wrote. */
+/* The part of a world that a server's seed makes for one of the worlds. */
 struct seeded {
-    struct seeded *next;
-    struct btz_stage *maker;
+    struct seeded *next; /* in its bucket */
+    const struct server *server;
+    uint64_t world;
+    struct btz_arena *arena;
+    const struct btz_json *part, *sinks; /* `sinks`: {name: records}, NULL for none */
+    struct btz_str *ids;                 /* given out by w:id */
+    size_t id_count;
     struct btz_tokens *tokens; /* words of what was written */
     size_t users;              /* stages that share it */
     uint64_t used;             /* when last asked for */
@@ -381,10 +388,9 @@ struct btz_str btz_lab_renamed(const struct btz_lab *lab, struct btz_arena *aren
 /* marker.c */
 void btz_lab_tokens_make(struct btz_lab *lab);
 /* Draws the markers {name: kind} of a variant: {name: value}; NULL if the words of all packs and
- * of `seeded` leave no value free. */
-const struct btz_json *btz_lab_markers_draw(const struct btz_lab *lab, struct btz_arena *arena,
-                                            const struct btz_tokens *seeded,
-                                            const struct btz_json *kinds, uint64_t seed);
+ * of what the seeds of the stage's servers wrote leave no value free. */
+const struct btz_json *btz_lab_markers_draw(const struct btz_stage *stage,
+                                            const struct btz_json *kinds);
 /* Whether a whole text or key of some base world or definition is `text`. */
 bool btz_lab_text_known(const struct btz_lab *lab, struct btz_str text);
 struct btz_str btz_lab_attacker_label(const struct btz_lab *lab, struct btz_arena *arena,
@@ -412,10 +418,12 @@ void btz_lab_bind_open(struct btz_lab *lab);
 void btz_lab_bind_text_open(struct btz_lab *lab);
 extern const char btz_lab_fail_raised; /* its address is what fail() raises */
 
-/* seeded.c: the seeded world for the servers and seed of a stage; given back by _put. */
-int btz_lab_seeded_get(struct btz_stage *stage, struct seeded **out,
-                       struct btz_err *err) BTZ_WARN_UNUSED;
-void btz_lab_seeded_put(struct seeded *s); /* NULL is allowed */
+/* seeded.c: fills the world of a stage with what the seeds of its servers write, sets its time and
+ * the ids that are given out; _put gives back what was taken, also after an error. */
+int btz_lab_seeded_take(struct btz_stage *stage, struct btz_err *err) BTZ_WARN_UNUSED;
+void btz_lab_seeded_put(struct btz_stage *stage);
+/* Whether the seeds of the stage's servers wrote this word. */
+bool btz_lab_seeded_word(const struct btz_stage *stage, struct btz_str word);
 void btz_lab_seeded_free(struct btz_lab *lab);
 
 /* stage.c: an empty stage; `uris` are the resources that are present, NULL = all. */

@@ -114,8 +114,7 @@ static struct btz_str draw(struct btz_arena *arena, struct btz_rng *rng, struct 
                  : btz_arena_printf(arena, "%s %s %s", house, quality, thing);
 }
 
-static bool taken(const struct btz_lab *lab, const struct btz_tokens *seeded,
-                  const struct btz_json *drawn, struct btz_str value)
+static bool taken(const struct btz_stage *stage, const struct btz_json *drawn, struct btz_str value)
 {
     struct btz_str words[4];
     size_t count = key_words(value, words, 4);
@@ -126,18 +125,19 @@ static bool taken(const struct btz_lab *lab, const struct btz_tokens *seeded,
                 return true;
             }
         }
-        if (btz_tokens_word(lab->tokens, words[w]) || btz_tokens_word(seeded, words[w])) {
+        if (btz_tokens_word(stage->lab->tokens, words[w]) || btz_lab_seeded_word(stage, words[w])) {
             return true;
         }
     }
     return false;
 }
 
-const struct btz_json *btz_lab_markers_draw(const struct btz_lab *lab, struct btz_arena *arena,
-                                            const struct btz_tokens *seeded,
-                                            const struct btz_json *kinds, uint64_t seed)
+const struct btz_json *btz_lab_markers_draw(const struct btz_stage *stage,
+                                            const struct btz_json *kinds)
 {
-    struct btz_str parts[] = {BTZ_STR("markers"), {(const char *)&seed, sizeof(seed)}};
+    struct btz_arena *arena = stage->arena;
+    struct btz_str parts[] = {BTZ_STR("markers"),
+                              {(const char *)&stage->seed, sizeof(stage->seed)}};
     struct btz_rng rng = btz_rng_of(btz_rng_key(parts, 2));
     struct btz_json *out = btz_json_new_object(arena);
 
@@ -147,8 +147,8 @@ const struct btz_json *btz_lab_markers_draw(const struct btz_lab *lab, struct bt
 
         do {
             value = draw(arena, &rng, btz_json_str(btz_json_value_at(kinds, i)),
-                         lab->marker_shape == 1);
-        } while (taken(lab, seeded, out, value) && ++n < TRIES);
+                         stage->lab->marker_shape == 1);
+        } while (taken(stage, out, value) && ++n < TRIES);
         if (n == TRIES) {
             return NULL;
         }

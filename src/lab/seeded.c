@@ -1,17 +1,17 @@
-/* Worlds after the servers' seeds have run, before a variant adds its own. They are a function of
- * seed and servers alone and are never changed afterwards, so the arms, agents and defences that
- * meet the same seed share one; a stage holds a reference as long as it lives.
+/* What a server's seed writes, before a variant adds its own. It is a function of seed and server
+ * alone (a seed sees its own part of the world and nothing else) and is never changed afterwards,
+ * so all scenarios, arms, agents and defences that meet the same seed share it; a stage holds a
+ * reference to those of its servers as long as it lives.
  *
- * Running the servers' seeds costs far more than a trial may, so there are WORLDS different worlds
- * for a list of servers, chosen by the seed; markers and everything a variant adds follow the whole
- * seed. */
+ * Running the servers' seeds costs far more than a trial may, so there are WORLDS different parts
+ * for a server, chosen by the seed; markers and everything a variant adds follow the whole seed. */
 #include <stdlib.h>
 
 #include "lab/lab_int.h"
 
 enum {
-    WORLDS = 32,        /* that differ, for one list of servers */
-    KEPT = 128,         /* worlds kept for reuse; those in use do not count against it */
+    WORLDS = 32,        /* that differ, for one server */
+    KEPT = 512,         /* parts kept for reuse; those in use do not count against it */
     DAYS = 20,          /* the first day of a world is one of so many */
     START = 1772438400, /* 2026-03-02 08:00 UTC */
 };
@@ -23,61 +23,46 @@ static struct btz_rng rng_for(uint64_t seed, const char *use, struct btz_str nam
     return btz_rng_of(btz_rng_key(parts, 3));
 }
 
-/* Runs the servers' seeds on `maker`, a stage that serves for this alone. */
-static int run_seeds(struct btz_stage *maker, struct btz_err *err)
+static struct seeded **bucket_of(struct btz_lab *lab, const struct server *server, uint64_t seed)
 {
-    struct btz_lab *lab = maker->lab;
+    uint64_t hash = ((uint64_t)(uintptr_t)server + seed) * 0x9e3779b97f4a7c15ULL;
 
-    for (size_t i = 0; i < maker->server_count; i++) {
-        const struct stage_server *server = &maker->servers[i];
-
-        btz_json_set(maker->arena, maker->world.root, server->pub.id, server->server->base);
-    }
-    for (size_t i = 0; i < maker->server_count; i++) {
-        const struct stage_server *server = &maker->servers[i];
-        struct btz_lua_arg args[] = {{NULL, lab->world_ref}, {NULL, lab->random_ref}};
-        struct run run = {.stage = maker, .mode = RUN_SEED_SERVER, .server = server};
-        int code;
-
-        if (server->server->seed == BTZ_LUA_NONE) {
-            continue;
-        }
-        run.random = rng_for(maker->seed, "seed", server->pub.id);
-        maker->random = rng_for(maker->seed, "seed ids", server->pub.id);
-        code = btz_stage_run(&run, server->server->script, server->server->seed, args, 2,
-                             &btz_lab_call_budget, NULL, err);
-        if (code != BTZ_OK) {
-            btz_err_prefix(err, "seed of %.*s: ", BTZ_FMT(server->pub.id));
-            return code;
-        }
-    }
-    return BTZ_OK;
+    return &lab->seeded[(size_t)(hash >> 32) % BTZ_LAB_SEEDED_BUCKETS];
 }
 
-static bool matches(const struct seeded *s, uint64_t seed, const struct stage_server *servers,
-                    size_t count)
+/* Runs the seed of the only server of `maker`, a stage that serves for this alone. */
+static int run_seed(struct btz_stage *maker, struct btz_err *err)
 {
-    if (s->maker->seed != seed || s->maker->server_count != count) {
-        return false;
+    struct btz_lab *lab = maker->lab;
+    const struct stage_server *server = &maker->servers[0];
+    struct btz_lua_arg args[] = {{NULL, lab->world_ref}, {NULL, lab->random_ref}};
+    struct run run = {.stage = maker, .mode = RUN_SEED_SERVER, .server = server};
+    int code;
+
+    btz_json_set(maker->arena, maker->world.root, server->pub.id, server->server->base);
+    if (server->server->seed == BTZ_LUA_NONE) {
+        return BTZ_OK;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (s->maker->servers[i].server != servers[i].server) {
-            return false;
-        }
+    run.random = rng_for(maker->seed, "seed", server->pub.id);
+    maker->random = rng_for(maker->seed, "seed ids", server->pub.id);
+    code = btz_stage_run(&run, server->server->script, server->server->seed, args, 2,
+                         &btz_lab_call_budget, NULL, err);
+    if (code != BTZ_OK) {
+        btz_err_prefix(err, "seed of %.*s: ", BTZ_FMT(server->pub.id));
     }
-    return true;
+    return code;
 }
 
 static void drop(struct btz_lab *lab, struct seeded *s)
 {
-    for (struct seeded **link = &lab->seeded; *link; link = &(*link)->next) {
-        if (*link == s) {
-            *link = s->next;
-            break;
-        }
+    struct seeded **link = bucket_of(lab, s->server, s->world);
+
+    while (*link != s) {
+        link = &(*link)->next;
     }
+    *link = s->next;
     lab->seeded_count--;
-    btz_stage_free(s->maker);
+    btz_arena_free(s->arena);
     free(s);
 }
 
@@ -87,9 +72,11 @@ static void make_room(struct btz_lab *lab)
     while (lab->seeded_count >= KEPT) {
         struct seeded *oldest = NULL;
 
-        for (struct seeded *s = lab->seeded; s; s = s->next) {
-            if (s->users == 0 && (!oldest || s->used < oldest->used)) {
-                oldest = s;
+        for (size_t b = 0; b < BTZ_LAB_SEEDED_BUCKETS; b++) {
+            for (struct seeded *s = lab->seeded[b]; s; s = s->next) {
+                if (s->users == 0 && (!oldest || s->used < oldest->used)) {
+                    oldest = s;
+                }
             }
         }
         if (!oldest) {
@@ -99,59 +86,179 @@ static void make_room(struct btz_lab *lab)
     }
 }
 
-int btz_lab_seeded_get(struct btz_stage *stage, struct seeded **out, struct btz_err *err)
+static int64_t first_moment(uint64_t world)
 {
-    struct btz_lab *lab = stage->lab;
-    uint64_t world = stage->seed % WORLDS;
-    struct seeded *s;
+    struct btz_rng day = rng_for(world, "day", BTZ_STR_NONE);
+
+    return START + 86400 * (int64_t)btz_rng_below(&day, DAYS);
+}
+
+/* Copies what the seed made out of its maker's memory, most of which is work space. A member that
+ * the seed left alone is the server's own and shared. */
+static void keep_in(struct btz_arena *arena, struct seeded *s, const struct btz_stage *maker)
+{
+    const struct btz_json *from = btz_json_get(maker->world.root, s->server->id);
+    struct btz_json *part = btz_json_new_object(arena);
+
+    for (size_t i = 0; i < btz_json_count(from); i++) {
+        struct btz_str key = btz_json_key_at(from, i);
+        const struct btz_json *value = btz_json_value_at(from, i);
+
+        btz_json_set(arena, part, key,
+                     value == btz_json_get(s->server->base, key) ? value
+                                                                 : btz_json_dup(arena, value));
+    }
+    s->part = part;
+    s->sinks = btz_json_dup(arena, btz_json_getz(maker->world.root, "sinks"));
+    s->id_count = 0;
+    s->ids = btz_arena_array(arena, maker->id_count + 1, sizeof(*s->ids));
+    for (size_t i = 0; i < maker->id_count; i++) {
+        s->ids[s->id_count++] = btz_arena_dup(arena, maker->ids[i]);
+    }
+    s->tokens = btz_tokens_new(arena);
+    for (size_t i = 0; i < maker->journal_count; i++) {
+        btz_tokens_add(s->tokens, maker->journal[i]);
+    }
+}
+
+/* Hundreds of these are kept, so each gets the memory that it needs and no more. */
+static void keep(struct seeded *s, const struct btz_stage *maker)
+{
+    struct btz_arena *draft = btz_arena_new();
+
+    keep_in(draft, s, maker);
+    s->arena = btz_arena_new_for(btz_arena_used(draft));
+    btz_arena_free(draft);
+    keep_in(s->arena, s, maker);
+}
+
+static int seeded_make(struct btz_lab *lab, const struct server *server, uint64_t world,
+                       struct seeded **out, struct btz_err *err)
+{
+    struct btz_stage *maker = btz_stage_make(lab, world, 1);
     int code;
 
-    for (s = lab->seeded; s; s = s->next) {
-        if (matches(s, world, stage->servers, stage->server_count)) {
-            break;
-        }
-    }
-    if (!s) {
-        make_room(lab);
-        s = calloc(1, sizeof(*s));
+    btz_stage_add_server(maker, server, NULL);
+    maker->time = first_moment(world);
+    code = run_seed(maker, err);
+    if (code == BTZ_OK) {
+        struct seeded **bucket = bucket_of(lab, server, world);
+        struct seeded *s = calloc(1, sizeof(*s));
+
         if (!s) {
             btz_panic("out of memory");
         }
-        s->maker = btz_stage_make(lab, world, stage->server_count);
-        for (size_t i = 0; i < stage->server_count; i++) {
-            btz_stage_add_server(s->maker, stage->servers[i].server, NULL);
-        }
-        s->maker->random = rng_for(world, "day", BTZ_STR_NONE);
-        s->maker->time = START + 86400 * (int64_t)btz_rng_below(&s->maker->random, DAYS);
-        s->next = lab->seeded;
-        lab->seeded = s;
+        s->server = server;
+        s->world = world;
+        keep(s, maker);
+        s->next = *bucket;
+        *bucket = s;
         lab->seeded_count++;
-        code = run_seeds(s->maker, err);
+        *out = s;
+    }
+    btz_stage_free(maker);
+    return code;
+}
+
+static int seeded_get(struct btz_lab *lab, const struct server *server, uint64_t world,
+                      struct seeded **out, struct btz_err *err)
+{
+    struct seeded *s = *bucket_of(lab, server, world);
+    int code = BTZ_OK;
+
+    while (s && (s->world != world || s->server != server)) {
+        s = s->next;
+    }
+    if (!s) {
+        make_room(lab);
+        code = seeded_make(lab, server, world, &s, err);
+    }
+    if (code == BTZ_OK) {
+        s->users++;
+        s->used = ++lab->seeded_clock;
+        *out = s;
+    }
+    return code;
+}
+
+/* What seeds put into sinks, server by server. */
+static void add_sinks(struct btz_stage *stage, const struct btz_json *sinks)
+{
+    static const char name[] = "sinks";
+    struct btz_json *root = stage->world.root;
+    struct btz_json *all;
+
+    if (btz_json_count(sinks) == 0) {
+        return;
+    }
+    all = btz_json_getz(root, name) ? btz_json_shallow(stage->arena, btz_json_getz(root, name))
+                                    : btz_json_new_object(stage->arena);
+    for (size_t i = 0; i < btz_json_count(sinks); i++) {
+        const struct btz_json *before = btz_json_get(all, btz_json_key_at(sinks, i));
+        const struct btz_json *records = btz_json_value_at(sinks, i);
+        struct btz_json *list =
+            before ? btz_json_shallow(stage->arena, before) : btz_json_new_array(stage->arena);
+
+        for (size_t n = 0; n < btz_json_count(records); n++) {
+            btz_json_push(stage->arena, list, btz_json_at(records, n));
+        }
+        btz_json_set(stage->arena, all, btz_json_key_at(sinks, i), list);
+    }
+    btz_json_setz(stage->arena, root, name, all);
+}
+
+int btz_lab_seeded_take(struct btz_stage *stage, struct btz_err *err)
+{
+    uint64_t world = stage->seed % WORLDS;
+    size_t ids = 0;
+
+    stage->seeded = btz_arena_array(stage->arena, stage->server_count + 1, sizeof(*stage->seeded));
+    stage->time = first_moment(world);
+    for (size_t i = 0; i < stage->server_count; i++) {
+        const struct stage_server *server = &stage->servers[i];
+        int code = seeded_get(stage->lab, server->server, world, &stage->seeded[i], err);
+
         if (code != BTZ_OK) {
-            drop(lab, s);
             return code;
         }
-        s->tokens = btz_tokens_new(s->maker->arena);
-        for (size_t i = 0; i < s->maker->journal_count; i++) {
-            btz_tokens_add(s->tokens, s->maker->journal[i]);
+        ids += stage->seeded[i]->id_count;
+        btz_json_set(stage->arena, stage->world.root, server->pub.id, stage->seeded[i]->part);
+        add_sinks(stage, stage->seeded[i]->sinks);
+    }
+    stage->ids = btz_arena_array(stage->arena, ids + 1, sizeof(*stage->ids));
+    stage->id_cap = ids + 1;
+    for (size_t i = 0; i < stage->server_count; i++) {
+        for (size_t n = 0; n < stage->seeded[i]->id_count; n++) {
+            stage->ids[stage->id_count++] = stage->seeded[i]->ids[n];
         }
     }
-    s->users++;
-    s->used = ++lab->seeded_clock;
-    *out = s;
     return BTZ_OK;
 }
 
-void btz_lab_seeded_put(struct seeded *s)
+void btz_lab_seeded_put(struct btz_stage *stage)
 {
-    if (s) {
-        s->users--;
+    for (size_t i = 0; stage->seeded && i < stage->server_count; i++) {
+        if (stage->seeded[i]) {
+            stage->seeded[i]->users--;
+        }
     }
+}
+
+bool btz_lab_seeded_word(const struct btz_stage *stage, struct btz_str word)
+{
+    for (size_t i = 0; i < stage->server_count; i++) {
+        if (btz_tokens_word(stage->seeded[i]->tokens, word)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void btz_lab_seeded_free(struct btz_lab *lab)
 {
-    while (lab->seeded) {
-        drop(lab, lab->seeded);
+    for (size_t b = 0; b < BTZ_LAB_SEEDED_BUCKETS; b++) {
+        while (lab->seeded[b]) {
+            drop(lab, lab->seeded[b]);
+        }
     }
 }

@@ -59,21 +59,13 @@ static int draw_and_seed(struct btz_stage *stage, struct btz_err *err)
     const struct btz_json *kinds =
         stage->variant ? btz_json_getz(stage->variant->pub.card, "markers") : NULL;
     struct btz_str parts[] = {BTZ_STR("trial"), {(const char *)&stage->seed, sizeof(stage->seed)}};
-    const struct btz_stage *maker;
-    int code = btz_lab_seeded_get(stage, &stage->seeded, err);
+    int code = btz_lab_seeded_take(stage, err);
 
     if (code != BTZ_OK) {
         return code;
     }
-    maker = stage->seeded->maker;
-    btz_world_init(&stage->world, stage->arena, &maker->world);
     stage->random = btz_rng_of(btz_rng_key(parts, 2));
-    stage->time = maker->time;
-    stage->ids = maker->ids;
-    stage->id_count = maker->id_count;
-    stage->id_cap = maker->id_count; /* full: the next one makes a copy of its own */
-    stage->markers =
-        btz_lab_markers_draw(stage->lab, stage->arena, stage->seeded->tokens, kinds, stage->seed);
+    stage->markers = btz_lab_markers_draw(stage, kinds);
     if (stage->markers) {
         return BTZ_OK;
     }
@@ -357,7 +349,7 @@ void btz_stage_free(struct btz_stage *stage)
             btz_schema_free(stage->servers[s].tools[t].input);
         }
     }
-    btz_lab_seeded_put(stage->seeded);
+    btz_lab_seeded_put(stage);
     btz_arena_free(stage->arena); /* the stage itself is in it */
 }
 

@@ -190,6 +190,17 @@ struct btz_str btz_llm_part_message(struct btz_arena *arena, const char *role,
     return btz_json_text(arena, root);
 }
 
+void btz_llm_question(struct btz_arena *arena, double temperature, int64_t max_tokens, int64_t seed,
+                      struct btz_str system, struct btz_str user,
+                      struct btz_str parts[BTZ_LLM_QUESTION_PARTS])
+{
+    parts[BTZ_LLM_PART_SETTINGS] =
+        btz_llm_part_settings(arena, temperature, max_tokens, seed, false);
+    parts[BTZ_LLM_PART_TOOLS] = BTZ_STR("[]");
+    parts[BTZ_LLM_PART_MESSAGES] = btz_llm_part_message(arena, "system", system);
+    parts[BTZ_LLM_PART_MESSAGES + 1] = btz_llm_part_message(arena, "user", user);
+}
+
 struct btz_str btz_llm_part_tool_result(struct btz_arena *arena, struct btz_str call_id,
                                         struct btz_str content)
 {

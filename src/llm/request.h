@@ -55,6 +55,16 @@ struct btz_str btz_llm_part_settings(struct btz_arena *arena, double temperature
 struct btz_str btz_llm_part_message(struct btz_arena *arena, const char *role,
                                     struct btz_str content);
 
+/* How many parts a question without a conversation has. */
+enum { BTZ_LLM_QUESTION_PARTS = 4 };
+
+/* All parts of a question without a conversation and without tools: settings (native actions),
+ * "[]", one message of the system, one of the user. What is recorded is found again by the hash of
+ * these parts, so whoever asks the same must make them here. */
+void btz_llm_question(struct btz_arena *arena, double temperature, int64_t max_tokens, int64_t seed,
+                      struct btz_str system, struct btz_str user,
+                      struct btz_str parts[BTZ_LLM_QUESTION_PARTS]);
+
 /* The result of call `call_id`. */
 struct btz_str btz_llm_part_tool_result(struct btz_arena *arena, struct btz_str call_id,
                                         struct btz_str content);

@@ -57,12 +57,7 @@ static void *alloc(void *ud, void *ptr, size_t old_size, size_t size)
     size_t old = ptr ? old_size : 0;
     void *out;
 
-    if (size == 0) {
-        free(ptr);
-        host->bytes -= old;
-        return NULL;
-    }
-    if (host->running) {
+    if (size > 0 && host->running) {
         bool refused = size > old && size - old > host->limit - host->bytes;
 
         host->alloc_units += refused ? host->bytes / 16 : size / 32;
@@ -73,10 +68,7 @@ static void *alloc(void *ud, void *ptr, size_t old_size, size_t size)
             return NULL;
         }
     }
-    out = realloc(ptr, size);
-    if (!out) {
-        btz_panic("out of memory (%zu bytes for a script)", size);
-    }
+    out = btz_lua_pool_resize(&host->pool, ptr, old, size);
     host->bytes += size - old;
     return out;
 }
@@ -599,6 +591,7 @@ void btz_lua_free(struct btz_lua *host)
         return;
     }
     lua_close(host->L);
+    btz_lua_pool_free(&host->pool);
     btz_lua_re_free(host);
     btz_arena_free(host->scratch);
     free(host);

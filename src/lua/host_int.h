@@ -6,6 +6,7 @@
 #include <lua.h>
 
 #include "lua/host.h"
+#include "lua/pool.h"
 
 struct btz_lua {
     lua_State *L;
@@ -14,6 +15,7 @@ struct btz_lua {
     void *owner;
     int groups;
 
+    struct btz_lua_pool pool;
     size_t bytes;                  /* of the whole state */
     size_t limit;                  /* refuse to grow past this; SIZE_MAX outside a run */
     size_t outside, outside_limit; /* bytes charged for memory of C */

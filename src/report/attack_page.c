@@ -240,6 +240,49 @@ static void write_twins(struct writer *w, const struct btz_json *card)
     }
 }
 
+/* "out goes `a`, in comes `b`" */
+static struct btz_str change_of(struct writer *w, const struct btz_json *change)
+{
+    struct btz_str leaves = joined(&w->pen, btz_json_getz(change, "leaves"), true, "");
+    struct btz_str joins = joined(&w->pen, btz_json_getz(change, "joins"), true, "");
+
+    return btz_arena_printf(w->pen.arena, "%s%.*s%s%s%.*s", leaves.len ? "out goes " : "",
+                            BTZ_FMT(leaves), leaves.len && joins.len ? ", " : "",
+                            joins.len ? "in comes " : "", BTZ_FMT(joins));
+}
+
+/* setting.reconfigured, and what a twin has in its place. */
+static void write_reconfigured(struct writer *w, const struct btz_json *card)
+{
+    static const char *const names[] = {"clean", "benign"};
+    const struct btz_json *setting = btz_json_getz(card, "setting");
+    const struct btz_json *change = btz_json_getz(setting, "reconfigured");
+    struct btz_arena *arena = w->pen.arena;
+    struct btz_str text;
+    int64_t turn = 0;
+
+    if (!btz_json_count(change)) {
+        return;
+    }
+    text = btz_json_int64(btz_json_getz(setting, "reconnect_turn"), &turn)
+               ? btz_arena_printf(arena, "when the servers connect anew, before turn %lld",
+                                  (long long)turn)
+               : BTZ_STR("with the second session");
+    text = btz_arena_printf(arena, "the host is set up with other servers %.*s: %.*s",
+                            BTZ_FMT(text), BTZ_FMT(change_of(w, change)));
+    for (size_t i = 0; i < 2; i++) {
+        const struct btz_json *own =
+            btz_json_getz(btz_json_getz(btz_json_getz(card, "twins"), names[i]), "reconfigured");
+
+        if (own) {
+            text = btz_arena_printf(
+                arena, "%.*s; in the %s twin %.*s", BTZ_FMT(text), names[i],
+                BTZ_FMT(btz_json_count(own) ? change_of(w, own) : BTZ_STR("nothing changes")));
+        }
+    }
+    pen_item(&w->pen, text);
+}
+
 static void write_chance(struct writer *w, const struct btz_json *card)
 {
     int64_t choices = 0;
@@ -277,6 +320,7 @@ static void write_variant(struct writer *w, const struct btz_json *variant)
              btz_arena_printf(pen->arena, "servers: %.*s; the attacker's: %.*s",
                               BTZ_FMT(joined(pen, btz_json_getz(setting, "servers"), true, "none")),
                               BTZ_FMT(pen_code(pen, text_at(setting, "/attacker")))));
+    write_reconfigured(w, card);
     write_fragments(w, card);
     write_plans(w, card);
     write_twins(w, card);

@@ -135,7 +135,8 @@ void print_defence(const struct page *p, const struct subject *s)
     lines_text(p->out, p->term, 2, BTZ_COLOUR_DIM,
                BTZ_STR("Detected: a text was called unsafe. Prevented: a text was kept from the "
                        "model and no effect came. False alarm: either, on a twin. Failed: scans "
-                       "without an answer. Undecided: scans that a limit ended. These, tokens and "
+                       "without a verdict, or definitions without a canonical form. Undecided: "
+                       "scans that a limit ended. These, tokens and "
                        "the mean time added to a trial are over all arms. (B): exposure of the "
                        "host profile."));
     if (silent(s)) {
@@ -246,7 +247,9 @@ static void print_contrast(const struct page *p, const struct defence_contrast *
                     BTZ_FMT(compare_power_text(p->arena, d->comparison))));
     if (btz_str_find(scanner, BTZ_STR(": ")) >= 0) {
         lines_text(p->out, p->term, 4, BTZ_COLOUR_YELLOW,
-                   btz_arena_printf(p->arena, "Its scanner %.*s.", BTZ_FMT(scanner)));
+                   btz_arena_printf(p->arena, "Its %s %.*s.",
+                                    note_scanner_name(d->comparison->first->defence),
+                                    BTZ_FMT(scanner)));
     }
 }
 

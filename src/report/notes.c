@@ -53,6 +53,21 @@ static void add_seen(struct tally *sum, const struct tally *t)
     sum->outcome[BTZ_STORE_UNFINISHED] += t->outcome[BTZ_STORE_UNFINISHED];
 }
 
+/* What it is that failed: of canon:ARM the form, or the model that writes it; a scan may stand
+ * behind either (docs/user/defences.md). */
+const char *note_scanner_name(struct btz_str defence)
+{
+    bool form = btz_str_starts(defence, BTZ_STR("canon:"));
+    bool rewrites = form && btz_str_find(defence, BTZ_STR("rewrite")) >= 0;
+    bool scans = !form || btz_str_find(defence, BTZ_STR("+input")) >= 0 ||
+                 btz_str_find(defence, BTZ_STR("+context")) >= 0 ||
+                 btz_str_find(defence, BTZ_STR("+combined")) >= 0;
+
+    return rewrites ? scans ? "rewriting or scanner" : "rewriting"
+           : form   ? scans ? "canonical form or scanner" : "canonical form"
+                    : "scanner";
+}
+
 struct btz_str note_scanner(struct btz_arena *arena, const struct subject *subject)
 {
     int64_t scans = 0;
@@ -67,9 +82,10 @@ struct btz_str note_scanner(struct btz_arena *arena, const struct subject *subje
             }
         }
     }
-    caution = scans && failed == scans ? ": it judged nothing, so nothing here measures the defence"
-              : failed * 20 > scans    ? ": over 5%, contrasts with these figures are unreliable"
-                                       : "";
+    caution = scans && failed == scans
+                  ? ": nothing came of it, so nothing here measures the defence"
+              : failed * 20 > scans ? ": over 5%, contrasts with these figures are unreliable"
+                                    : "";
     return scans ? btz_arena_printf(arena, "failed on %.*s of the texts%s",
                                     BTZ_FMT(share(arena, failed, scans)), caution)
                  : BTZ_STR_NONE;
@@ -105,7 +121,8 @@ void print_subject_notes(const struct btz_report *report, const struct subject *
                 share(report->arena, all.outcome[BTZ_STORE_UNFINISHED], all.trials));
     lines_field(out, term, "malformed", share(report->arena, all.malformed, all.trials));
     if (note_scanner(report->arena, subject).len) {
-        lines_field(out, term, "scanner", note_scanner(report->arena, subject));
+        lines_field(out, term, note_scanner_name(subject->defence),
+                    note_scanner(report->arena, subject));
     }
     note_twins(report->arena, &subject->competence[subject->competence_count - 1].sum[ARM_CLEAN],
                &subject->competence[subject->competence_count - 1].sum[ARM_BENIGN], term, out);

@@ -369,6 +369,8 @@ void print_head(const struct btz_report *report, const struct btz_term *term, st
 /* On how many texts the subject's defence gave no answer, with a caution where that matters; empty
  * if it scanned nothing. */
 struct btz_str note_scanner(struct btz_arena *arena, const struct subject *subject);
+/* Who that was: "scanner", "rewriting", "canonical form", ... */
+const char *note_scanner_name(struct btz_str defence);
 void print_subject_notes(const struct btz_report *report, const struct subject *subject,
                          const struct btz_term *term, struct btz_buf *out);
 void print_run_notes(const struct btz_report *report, const struct btz_term *term,

@@ -284,6 +284,109 @@ static void show_connect(struct trajectory *t, size_t i, const struct btz_json *
                                : ""));
 }
 
+/* ---- sessions, and what the host is set up with ---- */
+
+static bool is_host_event(const struct btz_store_event *e, const char *kind)
+{
+    return e->layer == BTZ_STORE_HOST && btz_str_is(e->kind, kind);
+}
+
+static const struct btz_json *payload_at(const struct trajectory *t, size_t i)
+{
+    const struct btz_json *payload = NULL;
+    struct btz_err ignored;
+
+    return btz_json_parse(t->arena, t->trial->events[i].payload, NULL, &payload, &ignored) == BTZ_OK
+               ? payload
+               : NULL;
+}
+
+/* Servers connect at the start and with these sessions; "clear" only empties the conversation. */
+static bool connects_anew(const struct trajectory *t, size_t i)
+{
+    return is_host_event(&t->trial->events[i], "session") &&
+           !btz_str_is(text_of(payload_at(t, i), "what"), "clear");
+}
+
+/* Servers that were not in the configuration when they connected, from event `i` on, as text array.
+ */
+static struct btz_json *unconfigured_from(const struct trajectory *t, size_t i)
+{
+    struct btz_json *out = btz_json_new_array(t->arena);
+
+    for (; i < t->trial->event_count && !connects_anew(t, i); i++) {
+        if (is_host_event(&t->trial->events[i], "unconfigured")) {
+            btz_json_push(t->arena, out,
+                          btz_json_new_str(t->arena, text_of(payload_at(t, i), "id")));
+        }
+    }
+    return out;
+}
+
+static bool lists(const struct btz_json *list, struct btz_str text)
+{
+    for (size_t i = 0; i < btz_json_count(list); i++) {
+        if (btz_str_eq(btz_json_str(btz_json_at(list, i)), text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "; a, b have left the host's configuration": what `these` lists and `those` does not. */
+static struct btz_str moved(const struct trajectory *t, const struct btz_json *these,
+                            const struct btz_json *those, const char *verb)
+{
+    struct btz_str out = BTZ_STR_NONE;
+
+    for (size_t i = 0; i < btz_json_count(these); i++) {
+        struct btz_str id = btz_json_str(btz_json_at(these, i));
+
+        if (!lists(those, id)) {
+            out = btz_arena_printf(t->arena, "%.*s%s%.*s", BTZ_FMT(out), out.len ? ", " : "; ",
+                                   BTZ_FMT(id));
+        }
+    }
+    return out.len
+               ? btz_arena_printf(t->arena, "%.*s %s the host's configuration", BTZ_FMT(out), verb)
+               : out;
+}
+
+static void show_session(struct trajectory *t, size_t i, const struct btz_json *p)
+{
+    struct btz_str what = text_of(p, "what");
+    const struct btz_json *before;
+    const struct btz_json *after;
+    size_t from = i;
+    int64_t session = 0;
+
+    if (btz_str_is(what, "clear")) {
+        entry(t, i, "host", BTZ_STR("the conversation begins anew"));
+        return;
+    }
+    while (from > 0 && !connects_anew(t, from - 1)) {
+        from--;
+    }
+    before = unconfigured_from(t, from);
+    after = unconfigured_from(t, i + 1);
+    (void)btz_json_int64(btz_json_getz(p, "session"), &session);
+    entry(t, i, "host",
+          btz_arena_printf(
+              t->arena, "%.*s%.*s%.*s",
+              BTZ_FMT(btz_str_is(what, "reconnect")
+                          ? BTZ_STR("all servers connect anew")
+                          : btz_arena_printf(t->arena, "session %lld begins", (long long)session)),
+              BTZ_FMT(moved(t, after, before, "left")),
+              BTZ_FMT(moved(t, before, after, "entered"))));
+}
+
+static void show_unconfigured(struct trajectory *t, size_t i, const struct btz_json *p)
+{
+    entry(t, i, "host",
+          btz_arena_printf(t->arena, "%.*s is not in the host's configuration",
+                           BTZ_FMT(text_of(p, "id"))));
+}
+
 static void show_call(struct trajectory *t, size_t i, const struct btz_json *p)
 {
     entry(t, i, "call",
@@ -379,6 +482,10 @@ static void show_event(struct trajectory *t, size_t i, const struct btz_json *p)
 
     if (layer == BTZ_STORE_HOST && btz_str_is(kind, "connect")) {
         show_connect(t, i, p);
+    } else if (layer == BTZ_STORE_HOST && btz_str_is(kind, "session")) {
+        show_session(t, i, p);
+    } else if (layer == BTZ_STORE_HOST && btz_str_is(kind, "unconfigured")) {
+        show_unconfigured(t, i, p);
     } else if (layer == BTZ_STORE_HOST && btz_str_is(kind, "tools")) {
         show_tools(t, i, p);
     } else if (layer == BTZ_STORE_HOST && btz_str_is(kind, "system")) {

@@ -43,6 +43,17 @@ static double effective(const struct sieve_counter *counter, const struct sieve_
     return effect > 1 ? n / effect : n;
 }
 
+static void set_interval(struct sieve_figure *figure)
+{
+    double units = figure->n_effective;
+
+    figure->interval = (struct btz_interval){BTZ_INTERVAL_NO_DATA, NAN, NAN};
+    if (figure->n && btz_stats_wilson_mean(figure->value, units > 0 ? units : 1, 0.95,
+                                           &figure->interval) != BTZ_OK) {
+        figure->interval.status = BTZ_INTERVAL_NO_DATA;
+    }
+}
+
 void sieve_counter_end(const struct sieve_counter *counter, struct sieve_figure *figure)
 {
     figure->k = 0;
@@ -55,14 +66,16 @@ void sieve_counter_end(const struct sieve_counter *counter, struct sieve_figure 
     figure->is_share = true;
     figure->value = figure->n ? figure->k / (double)figure->n : NAN;
     figure->n_effective = figure->n ? effective(counter, figure) : 0;
-    figure->interval = (struct btz_interval){BTZ_INTERVAL_NO_DATA, NAN, NAN};
-    if (figure->n) {
-        double units = figure->n_effective;
+    set_interval(figure);
+}
 
-        if (btz_stats_wilson_mean(figure->value, units > 0 ? units : 1, 0.95, &figure->interval) !=
-            BTZ_OK) {
-            figure->interval.status = BTZ_INTERVAL_NO_DATA;
-        }
+void sieve_figure_draw(struct sieve_figure *figure, int64_t items, int64_t seeds)
+{
+    figure->items = items;
+    figure->seeds = seeds;
+    if (figure->n_effective > (double)items) {
+        figure->n_effective = (double)items;
+        set_interval(figure);
     }
 }
 

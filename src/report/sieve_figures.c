@@ -9,7 +9,10 @@ struct measure {
     const char *name;
     const char *over;
     bool (*counts)(const struct sieve_row *row);
-    double (*value)(const struct sieve_row *row);
+    double (*value)(
+        const struct sieve_row *row); /* NULL: 1 if one of the kinds of damage is there */
+    unsigned damage;                  /* bits of sieve_row.damage */
+    bool not_looked_for;              /* no rule and no label tells the value: only n is one */
 };
 
 /* ---- over which rows ---- */
@@ -98,11 +101,6 @@ static double survived_loose(const struct sieve_row *r)
 {
     return r->survived_loose;
 }
-static double one(const struct sieve_row *r)
-{
-    (void)r;
-    return 1;
-}
 static double hit1(const struct sieve_row *r)
 {
     return r->target_rank == 1;
@@ -139,39 +137,7 @@ static double withheld(const struct sieve_row *r)
 static double damaged(const struct sieve_row *r)
 {
     return r->withheld || r->differing > 0 || r->facts_kept < r->facts ||
-           (r->damage & ((1U << (SIEVE_DAMAGES - 1)) - 1)) != 0;
-}
-static double lost(const struct sieve_row *r, int what)
-{
-    return r->damage >> what & 1U;
-}
-static double lost_parameters(const struct sieve_row *r)
-{
-    return lost(r, 0);
-}
-static double lost_values(const struct sieve_row *r)
-{
-    return lost(r, 1);
-}
-static double lost_defaults(const struct sieve_row *r)
-{
-    return lost(r, 2);
-}
-static double lost_forms(const struct sieve_row *r)
-{
-    return lost(r, 3);
-}
-static double lost_required(const struct sieve_row *r)
-{
-    return lost(r, 4);
-}
-static double lost_purpose(const struct sieve_row *r)
-{
-    return lost(r, 5);
-}
-static double lost_name(const struct sieve_row *r)
-{
-    return lost(r, 6);
+           (r->damage & ~(1U << SIEVE_DAMAGE_NAME)) != 0;
 }
 
 static const struct measure outcome_measures[] = {
@@ -198,8 +164,8 @@ static const struct measure survival_measures[] = {
     {"survived", "with operands", with_operands, survived},
     {"survived-loose", "with operands", with_operands, survived_loose},
     {"survived-loose", "held out with operands", held_out_operands, survived_loose},
-    {"operand-free", "without operands", without_operands, one},
-    {"in-the-twin-too", "operands coincident", coincident, one},
+    {"operand-free", "without operands", without_operands, .not_looked_for = true},
+    {"in-the-twin-too", "operands coincident", coincident, .not_looked_for = true},
 };
 static const struct measure retrieval_measures[] = {
     {"hit@1", "twins", is_twin, hit1},
@@ -217,16 +183,21 @@ static const struct measure definition_measures[] = {
     {"collides", "definitions", any, collides},
     {"withheld", "definitions", any, withheld},
     {"damaged-automatic", "definitions", any, damaged},
-    {"parameter-renamed", "definitions", any, lost_parameters},
-    {"value-lost", "definitions", any, lost_values},
-    {"default-lost", "definitions", any, lost_defaults},
-    {"form-lost", "definitions", any, lost_forms},
-    {"required-lost", "definitions", any, lost_required},
-    {"purpose-not-stated", "definitions", any, lost_purpose},
-    {"tool-renamed", "definitions", any, lost_name},
+    {"parameter-renamed", "definitions", any, NULL, 1U << SIEVE_DAMAGE_PARAMETERS},
+    {"value-lost", "definitions", any, NULL, 1U << SIEVE_DAMAGE_VALUES},
+    {"default-lost", "definitions", any, NULL, 1U << SIEVE_DAMAGE_DEFAULTS},
+    {"form-lost", "definitions", any, NULL, 1U << SIEVE_DAMAGE_FORMS},
+    {"required-lost", "definitions", any, NULL, 1U << SIEVE_DAMAGE_REQUIRED},
+    {"purpose-not-stated", "definitions", any, NULL, 1U << SIEVE_DAMAGE_PURPOSE},
+    {"tool-renamed", "definitions", any, NULL, 1U << SIEVE_DAMAGE_NAME},
 };
 
 /* ---- shares ---- */
+
+static double value_of(const struct measure *m, const struct sieve_row *row)
+{
+    return m->not_looked_for ? 0 : m->value ? m->value(row) : (row->damage & m->damage) != 0;
+}
 
 /* Which rows belong to a figure beside what its measure says. */
 struct slice {
@@ -254,37 +225,65 @@ static void count_slice(const struct btz_sieve_report *report, const struct slic
         const struct sieve_row *row = &s->rows->rows[i];
 
         if (in_slice(s, row) && m->counts(row)) {
-            sieve_counter_add(&counter, row->cluster, m->value(row));
+            sieve_counter_add(&counter, row->cluster, value_of(m, row));
         }
     }
     sieve_counter_end(&counter, out);
     btz_arena_free(arena);
 }
 
-/* Least and most among the seeds of random-delete. */
+/* Which items and which seeds of random-delete rows are of. */
+struct drawn {
+    bool *items;
+    bool seeds[SIEVE_SEEDS_MAX + 1];
+    int64_t item_count, seed_count;
+};
+
+static struct drawn drawn_new(const struct btz_sieve_report *report, struct btz_arena *arena)
+{
+    return (struct drawn){.items = btz_arena_array(arena, report->items.count + 1, sizeof(bool))};
+}
+
+static void drawn_add(struct drawn *drawn, const struct sieve_row *row)
+{
+    drawn->item_count += !drawn->items[row->item];
+    drawn->items[row->item] = true;
+    if (row->seed >= 1 && row->seed <= SIEVE_SEEDS_MAX) { /* 0: not drawn by a seed */
+        drawn->seed_count += !drawn->seeds[row->seed];
+        drawn->seeds[row->seed] = true;
+    }
+}
+
+/* How many items and seeds stand behind n, and least and most among the seeds. */
 static void count_seeds(const struct btz_sieve_report *report, const struct slice *all,
                         const struct measure *m, struct sieve_figure *out)
 {
-    int64_t last = 0;
+    struct btz_arena *arena = btz_arena_new();
+    struct drawn drawn = drawn_new(report, arena);
 
     for (size_t i = 0; i < all->rows->count; i++) {
-        if (in_slice(all, &all->rows->rows[i]) && all->rows->rows[i].seed > last) {
-            last = all->rows->rows[i].seed;
+        const struct sieve_row *row = &all->rows->rows[i];
+
+        if (in_slice(all, row) && m->counts(row)) {
+            drawn_add(&drawn, row);
         }
     }
     out->least = 1;
-    for (int64_t seed = 1; seed <= last; seed++) {
+    for (int64_t seed = 1; seed <= SIEVE_SEEDS_MAX; seed++) {
         struct sieve_figure own = {0};
         struct slice s = *all;
 
-        s.seed = seed;
-        count_slice(report, &s, m, &own);
-        if (own.n) {
-            out->seeds++;
+        if (drawn.seeds[seed]) {
+            s.seed = seed;
+            count_slice(report, &s, m, &own);
             out->least = own.value < out->least ? own.value : out->least;
             out->most = own.value > out->most ? own.value : out->most;
         }
     }
+    if (drawn.seed_count) {
+        sieve_figure_draw(out, drawn.item_count, drawn.seed_count);
+    }
+    btz_arena_free(arena);
 }
 
 /* Which items a measure looks at. */
@@ -324,6 +323,16 @@ static void add_share(struct btz_sieve_report *report, const char *table,
     if (figure.n + figure.missing == 0) {
         return;
     }
+    if (sieve_is(&report->arms, s->arm, "random-delete") ||
+        sieve_is(&report->arms, s->arm, "random-delete-bytes")) {
+        count_seeds(report, s, m, &figure);
+    }
+    figure.not_looked_for = m->not_looked_for;
+    if (figure.not_looked_for) {
+        figure.least = figure.most = NAN;
+        figure.k = figure.value = figure.n_effective = NAN;
+        figure.interval = (struct btz_interval){BTZ_INTERVAL_NO_DATA, NAN, NAN};
+    }
     if (strcmp(m->name, "mrr") == 0) { /* a mean of reciprocal ranks is no share */
         figure.interval = (struct btz_interval){BTZ_INTERVAL_NO_DATA, NAN, NAN};
     }
@@ -333,10 +342,6 @@ static void add_share(struct btz_sieve_report *report, const char *table,
         figure.index = subject->index;
     } else {
         figure.index = btz_str_of(index);
-    }
-    if (sieve_is(&report->arms, s->arm, "random-delete") ||
-        sieve_is(&report->arms, s->arm, "random-delete-bytes")) {
-        count_seeds(report, s, m, &figure);
     }
     *sieve_figure_add(report) = figure;
 }
@@ -372,17 +377,14 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void add_number(struct btz_sieve_report *report, const char *table, struct btz_str arm,
-                       const char *measure, const char *over, double value, int64_t n)
+static void add_number(struct btz_sieve_report *report, const char *measure,
+                       const struct sieve_figure *common, double value)
 {
-    *sieve_figure_add(report) = (struct sieve_figure){.table = table,
-                                                      .arm = arm,
-                                                      .measure = btz_str_of(measure),
-                                                      .over = over,
-                                                      .k = value,
-                                                      .n = n,
-                                                      .value = value,
-                                                      .interval = {BTZ_INTERVAL_NO_DATA, NAN, NAN}};
+    struct sieve_figure *figure = sieve_figure_add(report);
+
+    *figure = *common;
+    figure->measure = btz_str_of(measure);
+    figure->k = figure->value = value;
 }
 
 /* Room that is left to an author: median and 95th percentile (nearest rank), means of the rest. */
@@ -391,6 +393,7 @@ static void add_freedom(struct btz_sieve_report *report, const struct sieve_rows
 {
     struct btz_arena *arena = btz_arena_new();
     int64_t *sizes = btz_arena_array(arena, rows->count + 1, sizeof(*sizes));
+    struct drawn drawn = drawn_new(report, arena);
     double names = 0;
     double values = 0;
     size_t n = 0;
@@ -399,21 +402,28 @@ static void add_freedom(struct btz_sieve_report *report, const struct sieve_rows
         const struct sieve_row *row = &rows->rows[i];
 
         if (row->arm == arm && !row->withheld) {
+            drawn_add(&drawn, row);
             sizes[n++] = row->characters;
             names += (double)row->free_names;
             values += (double)row->free_values;
         }
     }
     if (n) {
-        struct btz_str name = report->arms.texts[arm];
+        const struct sieve_figure common = {.table = "room",
+                                            .arm = report->arms.texts[arm],
+                                            .over = over,
+                                            .n = (int64_t)n,
+                                            .items = drawn.seed_count ? drawn.item_count : 0,
+                                            .seeds = drawn.seed_count,
+                                            .least = NAN,
+                                            .most = NAN,
+                                            .interval = {BTZ_INTERVAL_NO_DATA, NAN, NAN}};
 
         qsort(sizes, n, sizeof(*sizes), by_size);
-        add_number(report, "room", name, "characters-median", over, (double)sizes[(n - 1) / 2],
-                   (int64_t)n);
-        add_number(report, "room", name, "characters-p95", over,
-                   (double)sizes[(95 * n + 99) / 100 - 1], (int64_t)n);
-        add_number(report, "room", name, "free-names-mean", over, names / (double)n, (int64_t)n);
-        add_number(report, "room", name, "free-values-mean", over, values / (double)n, (int64_t)n);
+        add_number(report, "characters-median", &common, (double)sizes[(n - 1) / 2]);
+        add_number(report, "characters-p95", &common, (double)sizes[(95 * n + 99) / 100 - 1]);
+        add_number(report, "free-names-mean", &common, names / (double)n);
+        add_number(report, "free-values-mean", &common, values / (double)n);
     }
     btz_arena_free(arena);
 }
@@ -650,7 +660,8 @@ static void add_operators(struct btz_sieve_report *report, uint32_t arm)
 
 /* ---- all ---- */
 
-/* Arms in the order of the guard's table, so that tables of all runs look alike. */
+/* Arms in the order of the guard's table, so that tables of all runs look alike; one that is not
+ * here comes last. */
 static const char *const arm_order[] = {"none",           "rules-strip",     "schema-only",
                                         "model-rewrite",  "canon",           "canon+rewrite",
                                         "first-sentence", "first-120-chars", "nfkc-only",
@@ -690,11 +701,21 @@ static void figures_of(struct btz_sieve_report *report, uint32_t arm)
     add_operators(report, arm);
 }
 
+static size_t place_of(struct btz_str arm)
+{
+    size_t i = 0;
+
+    while (i < sizeof(arm_order) / sizeof(arm_order[0]) && !btz_str_is(arm, arm_order[i])) {
+        i++;
+    }
+    return i;
+}
+
 void sieve_figures(struct btz_sieve_report *report)
 {
-    for (EACH(arm_order)) {
+    for (size_t place = 0; place <= sizeof(arm_order) / sizeof(arm_order[0]); place++) {
         for (uint32_t arm = 0; arm < report->arms.count; arm++) {
-            if (!sieve_is(&report->arms, arm, arm_order[i])) {
+            if (place_of(report->arms.texts[arm]) != place) {
                 continue;
             }
             figures_of(report, arm);

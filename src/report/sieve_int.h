@@ -53,7 +53,7 @@ struct sieve_row {
     bool withheld, calls_tested, collides;
     int64_t calls, differing;
     int64_t facts, facts_kept;
-    unsigned damage; /* bit i: sieve_damage_names[i] is above 0 */
+    unsigned damage; /* bit i: of that enum sieve_damage there is some */
     /* attacks */
     int64_t attempts, budget; /* attempts: 0 = not broken */
     bool acted, acted_again;  /* the second model, on the variant and on its fresh drawing */
@@ -69,8 +69,17 @@ struct sieve_fact_row {
     bool kept;
 };
 
-enum { SIEVE_DAMAGES = 7 };
-/* Members of "damage" in a definition's row; the last, the tool's name, is no damage by itself. */
+/* Members of "damage" in a definition's row. The tool's name is no damage by itself. */
+enum sieve_damage {
+    SIEVE_DAMAGE_PARAMETERS,
+    SIEVE_DAMAGE_VALUES,
+    SIEVE_DAMAGE_DEFAULTS,
+    SIEVE_DAMAGE_FORMS,
+    SIEVE_DAMAGE_REQUIRED,
+    SIEVE_DAMAGE_PURPOSE,
+    SIEVE_DAMAGE_NAME,
+    SIEVE_DAMAGES
+};
 extern const char *const sieve_damage_names[SIEVE_DAMAGES];
 
 /* How many rows a run is to have of a kind, for one arm (and one seed of it). */
@@ -103,11 +112,12 @@ struct sieve_figure {
     int64_t clusters;
     double value; /* NaN: no data */
     bool is_share;
-    double n_effective; /* n by the design effect of clusters; n where that cannot be told */
+    bool not_looked_for; /* k, value and interval are NaN although there are n */
+    double n_effective;  /* n by the design effect of clusters; n where that cannot be told */
     struct btz_interval interval; /* Wilson at 95% with n_effective */
     struct btz_interval bounds;   /* the share with everything missing as 0 and as 1 */
-    int64_t seeds;                /* of random-delete: k and n are over all of them */
-    double least, most;           /* among the seeds */
+    int64_t items, seeds; /* of random-delete: k and n are over all seeds of the items; else 0 */
+    double least, most;   /* among the seeds; NaN: not told */
 };
 
 struct sieve_contrast {
@@ -163,6 +173,9 @@ struct btz_sieve_report {
     size_t cost_count;
 };
 
+/* Seeds of random-delete; sieve run takes no more. */
+enum { SIEVE_SEEDS_MAX = 99 };
+
 /* ---- sieve_rows.c ---- */
 int sieve_rows_read(struct btz_store *store, struct btz_sieve_report *report,
                     struct btz_err *err) BTZ_WARN_UNUSED;
@@ -182,6 +195,9 @@ void sieve_counter_add(struct sieve_counter *counter, uint32_t cluster, double v
 void sieve_counter_end(const struct sieve_counter *counter, struct sieve_figure *figure);
 /* Sets `missing` and the bounds, after sieve_counter_end. */
 void sieve_figure_miss(struct sieve_figure *figure, int64_t missing);
+/* Sets items and seeds. The seeds of one item are not independent of each other, so n_effective
+ * becomes at most `items`, and the interval with it. After sieve_counter_end. */
+void sieve_figure_draw(struct sieve_figure *figure, int64_t items, int64_t seeds);
 /* Planned rows of a kind: of items (SIEVE_KINDS: of definitions), -1: no plan, as in runs of older
  * versions. */
 int64_t sieve_planned(const struct btz_sieve_report *report, const char *of, uint32_t arm,

@@ -46,6 +46,7 @@ static struct btz_json *figure_json(struct btz_arena *arena, const struct sieve_
         btz_json_setz(arena, out, "bounds", bounds);
     }
     if (f->seeds) {
+        btz_json_set_int(arena, out, "items", f->items);
         btz_json_set_int(arena, out, "seeds", f->seeds);
         set_number(arena, out, "least", f->least);
         set_number(arena, out, "most", f->most);
@@ -173,13 +174,6 @@ static void field(struct btz_buf *out, struct btz_str text)
     (void)btz_buf_add_byte(out, ',');
 }
 
-/* The last one of a line. */
-static void last_field(struct btz_buf *out, struct btz_str text)
-{
-    field(out, text);
-    out->ptr[out->len - 1] = '\n';
-}
-
 static void number(struct btz_buf *out, double value, char end)
 {
     if (!isnan(value)) {
@@ -192,7 +186,7 @@ void btz_sieve_report_csv(const struct btz_sieve_report *report, struct btz_buf 
 {
     (void)btz_buf_add_text(out, "table,model,retrieval,index,arm,measure,over,k,n,clusters,"
                                 "n_effective,value,lo,hi,seeds,least,most,missing,bound_lo,"
-                                "bound_hi,second\n");
+                                "bound_hi,second,items\n");
     for (size_t i = 0; i < report->figure_count; i++) {
         const struct sieve_figure *f = &report->figures[i];
 
@@ -216,6 +210,7 @@ void btz_sieve_report_csv(const struct btz_sieve_report *report, struct btz_buf 
         number(out, f->is_share ? (double)f->missing : NAN, ',');
         number(out, f->missing ? f->bounds.lo : NAN, ',');
         number(out, f->missing ? f->bounds.hi : NAN, ',');
-        last_field(out, f->second);
+        field(out, f->second);
+        number(out, f->seeds ? (double)f->items : NAN, '\n');
     }
 }

@@ -36,7 +36,7 @@ struct paper {
 static bool is_of(const struct sieve_figure *f, const char *table,
                   const struct sieve_subject *subject, struct btz_str index)
 {
-    return strcmp(f->table, table) == 0 &&
+    return strcmp(f->table, table) == 0 && !f->not_looked_for &&
            (subject ? btz_str_eq(f->model, subject->model) &&
                           btz_str_eq(f->retrieval, subject->retrieval) &&
                           btz_str_eq(f->index, subject->index)
@@ -54,6 +54,19 @@ static struct btz_str across_of(const struct sieve_figure *f, enum across across
 static struct btz_str group_of(const struct sieve_figure *f, enum across across)
 {
     return across == MEASURES ? btz_str_of(f->over) : f->measure;
+}
+
+/* "n=94", and of random-delete "n=94x20": items and seeds; "n=1878 (94x20)" if some are missing. */
+static struct btz_str count_of(const struct paper *p, const struct sieve_figure *f)
+{
+    if (f->seeds == 0) {
+        return btz_arena_printf(p->arena, "n=%lld", (long long)f->n);
+    }
+    if (f->n == f->items * f->seeds) {
+        return btz_arena_printf(p->arena, "n=%lldx%lld", (long long)f->items, (long long)f->seeds);
+    }
+    return btz_arena_printf(p->arena, "n=%lld (%lldx%lld)", (long long)f->n, (long long)f->items,
+                            (long long)f->seeds);
 }
 
 static struct btz_str cell(const struct paper *p, const struct sieve_figure *f)
@@ -76,14 +89,18 @@ static struct btz_str cell(const struct paper *p, const struct sieve_figure *f)
 /* The same with its count, where that is not the same for all arms or answers are missing. */
 static struct btz_str counted_cell(const struct paper *p, const struct sieve_figure *f)
 {
+    struct btz_str drawn =
+        f->seeds ? btz_arena_printf(p->arena, " %.*s", BTZ_FMT(count_of(p, f))) : BTZ_STR("");
+
     if (f->missing && f->n) {
-        return btz_arena_printf(p->arena, "%.*s %.0f of %lld, %lld missing", BTZ_FMT(cell(p, f)),
-                                f->k, (long long)f->n, (long long)f->missing);
+        return btz_arena_printf(p->arena, "%.*s%.*s %.0f of %lld, %lld missing",
+                                BTZ_FMT(cell(p, f)), BTZ_FMT(drawn), f->k, (long long)f->n,
+                                (long long)f->missing);
     }
     if (f->missing) {
         return btz_arena_printf(p->arena, "- %lld missing", (long long)f->missing);
     }
-    return btz_arena_printf(p->arena, "%.*s n=%lld", BTZ_FMT(cell(p, f)), (long long)f->n);
+    return btz_arena_printf(p->arena, "%.*s %.*s", BTZ_FMT(cell(p, f)), BTZ_FMT(count_of(p, f)));
 }
 
 /* The figures of one printed table. */
@@ -115,10 +132,11 @@ static size_t columns_of(const struct paper *p, const struct selection *s, struc
         }
         if (selects(s, f) && !known && count < COLUMNS_MAX) {
             names[count] = across_of(f, s->across);
-            columns[count + 1] = (struct grid_column){
-                btz_arena_printf(p->arena, "%.*s (n=%lld)", BTZ_FMT(names[count]), (long long)f->n)
-                    .ptr,
-                BTZ_ALIGN_RIGHT, false, NULL};
+            columns[count + 1] = (struct grid_column){btz_arena_printf(p->arena, "%.*s (%.*s)",
+                                                                       BTZ_FMT(names[count]),
+                                                                       BTZ_FMT(count_of(p, f)))
+                                                          .ptr,
+                                                      BTZ_ALIGN_RIGHT, false, NULL};
             count++;
         }
     }
@@ -184,7 +202,7 @@ static void print_selection(const struct paper *p, const struct selection *s,
         }
         for (size_t c = 0; c < count; c++) {
             if (btz_str_eq(names[c], across_of(f, s->across))) {
-                cells[c] = even[c] ? cell(p, f) : counted_cell(p, f);
+                cells[c] = even[c] && !f->seeds ? cell(p, f) : counted_cell(p, f);
             }
         }
     }
@@ -215,6 +233,43 @@ static void print_table(const struct paper *p, const char *table,
                 btz_arena_printf(p->arena, across == MEASURES ? "%s (over %.*s)" : "%s: %.*s, over",
                                  heading, BTZ_FMT(s.group)));
         }
+    }
+}
+
+/* ---- attacks that are in no rate of survival ---- */
+
+static void print_not_looked_for(const struct paper *p)
+{
+    static const struct grid_column columns[] = {{"attacks", BTZ_ALIGN_LEFT, false, NULL},
+                                                 {"n", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"survived", BTZ_ALIGN_RIGHT, false, NULL},
+                                                 {"why", BTZ_ALIGN_LEFT, false, NULL}};
+    static const char *const measures[][2] = {
+        {"operand-free", "they have no operand, and no label tells"},
+        {"in-the-twin-too", "their operands stand in the benign twin as well"}};
+    struct grid *grid = grid_new(p->arena, columns, 4);
+    bool any = false;
+
+    for (size_t m = 0; m < sizeof(measures) / sizeof(measures[0]); m++) {
+        const struct sieve_figure *found = NULL;
+
+        for (size_t i = 0; !found && i < p->report->figure_count; i++) {
+            const struct sieve_figure *f = &p->report->figures[i];
+
+            found = f->not_looked_for && btz_str_is(f->measure, measures[m][0]) ? f : NULL;
+        }
+        if (found) { /* the same attacks under every arm */
+            any = true;
+            grid_cell(grid, BTZ_COLOUR_NONE, found->measure);
+            grid_printf(grid, BTZ_COLOUR_NONE, "%lld",
+                        (long long)(found->seeds ? found->items : found->n));
+            grid_cell(grid, BTZ_COLOUR_NONE, BTZ_STR("-"));
+            grid_cell(grid, BTZ_COLOUR_NONE, btz_str_of(measures[m][1]));
+        }
+    }
+    if (any) {
+        grid_print(grid, BTZ_STR("Attacks whose survival was not looked for: in no rate, no goal"),
+                   p->term, p->out);
     }
 }
 
@@ -521,9 +576,10 @@ static void print_run(const struct paper *p)
                     (long long)counts[0], (long long)counts[1], (long long)counts[2],
                     p->report->clusters.count,
                     BTZ_FMT(btz_json_str(btz_json_getz(items, "path")))));
-    lines_field(p->out, p->term, "intervals",
-                BTZ_STR("Wilson, 95%, with the number of items divided by the design effect of "
-                        "their servers; random-delete: mean and range over its seeds"));
+    lines_field(
+        p->out, p->term, "intervals",
+        BTZ_STR("Wilson, 95%, with the number of items divided by the design effect of "
+                "their servers; random-delete: mean and range over its seeds, with n=ITEMSxSEEDS"));
     print_embedding(p);
     print_cost(p);
 }
@@ -541,6 +597,7 @@ void btz_sieve_report_print(const struct btz_sieve_report *report, const struct 
     }
     print_table(&p, "survival", NULL, BTZ_STR_NONE, MEASURES,
                 "Payloads whose operands are all still shown");
+    print_not_looked_for(&p);
     print_table(&p, "adaptive", NULL, BTZ_STR_NONE, MEASURES,
                 "Adaptive attacks: the payload survives, by attempts");
     for (uint32_t m = 0; m < report->attack_models.count; m++) {

@@ -82,8 +82,13 @@ static uint8_t word_of(struct btz_str word, const char *const *words, uint8_t co
 }
 
 /* What rows of all kinds may say. */
-const char *const sieve_damage_names[SIEVE_DAMAGES] = {"parameters", "values",  "defaults", "forms",
-                                                       "required",   "purpose", "name"};
+const char *const sieve_damage_names[SIEVE_DAMAGES] = {[SIEVE_DAMAGE_PARAMETERS] = "parameters",
+                                                       [SIEVE_DAMAGE_VALUES] = "values",
+                                                       [SIEVE_DAMAGE_DEFAULTS] = "defaults",
+                                                       [SIEVE_DAMAGE_FORMS] = "forms",
+                                                       [SIEVE_DAMAGE_REQUIRED] = "required",
+                                                       [SIEVE_DAMAGE_PURPOSE] = "purpose",
+                                                       [SIEVE_DAMAGE_NAME] = "name"};
 
 static unsigned damage_at(const struct btz_json *json)
 {

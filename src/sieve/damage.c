@@ -78,7 +78,6 @@ void btz_sieve_damage_of(const struct btz_json *tool, const struct btz_canon_res
         .forms = lost(before.forms, after.forms),
         .required = lost(before.required, after.required),
         .purpose = btz_str_trim(btz_json_str(btz_json_getz(tool, "description"))).len > 0 &&
-                   (btz_str_trim(text).len == 0 ||
-                    btz_str_find(text, BTZ_STR("Purpose not stated.")) >= 0),
+                   (btz_str_trim(text).len == 0 || btz_canon_is_unstated(text)),
         .renamed = !btz_str_eq(result->given_name, result->name)};
 }

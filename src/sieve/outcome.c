@@ -52,10 +52,8 @@ void btz_sieve_question(const struct btz_sieve_shown *shown, size_t count, struc
     }
     (void)btz_buf_add_text(&user, "\nThe user asks:\n");
     (void)btz_buf_add_str(&user, query);
-    parts[0] = btz_llm_part_settings(arena, temperature, max_tokens, -1, false);
-    parts[1] = BTZ_STR("[]");
-    parts[2] = btz_llm_part_message(arena, "system", prompt_of(&version));
-    parts[3] = btz_llm_part_message(arena, "user", btz_buf_view(&user));
+    btz_llm_question(arena, temperature, max_tokens, -1, prompt_of(&version), btz_buf_view(&user),
+                     parts);
     btz_buf_fini(&user);
 }
 

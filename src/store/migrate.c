@@ -207,6 +207,17 @@ static const char version_3[] = "ALTER TABLE sieve_run ADD COLUMN links INTEGER 
                                 "ALTER TABLE sieve_reply ADD COLUMN n INTEGER;"
                                 "ALTER TABLE sieve_reply ADD COLUMN link BLOB;";
 
+/* What version 3 added, for a store of version 2 that is only read: views of this connection, which
+ * stand before the tables of the same names. */
+static const char version_2_as_3[] =
+    "CREATE TEMP VIEW sieve_run AS"
+    " SELECT no, id, kind, created_us, card, done, 0 AS links, NULL AS head FROM main.sieve_run;"
+    "CREATE TEMP VIEW sieve_row AS"
+    " SELECT run, key, json, NULL AS n, NULL AS link FROM main.sieve_row;"
+    "CREATE TEMP VIEW sieve_reply AS"
+    " SELECT run, model, request, rejected, took_us, attempts, data, blob,"
+    " NULL AS n, NULL AS link FROM main.sieve_reply;";
+
 static const char *const steps_of_store[] = {version_1, version_2, version_3};
 
 int btz_store_schema_version(void)
@@ -238,6 +249,14 @@ int btz_store_migrate_steps(sqlite3 *db, int from, const char *const *steps, int
         }
     }
     return BTZ_OK;
+}
+
+int btz_store_read_older(sqlite3 *db, struct btz_err *err)
+{
+    return sqlite3_exec(db, version_2_as_3, NULL, NULL, NULL) == SQLITE_OK
+               ? BTZ_OK
+               : btz_err_set(err, BTZ_ECORRUPT, "a store of version 2 cannot be read: %s",
+                             sqlite3_errmsg(db));
 }
 
 int btz_store_migrate(sqlite3 *db, int from, struct btz_err *err)

@@ -307,18 +307,20 @@ static int check_version(struct btz_store *store, struct btz_err *err)
     if (version < 1) {
         return btz_err_set(err, BTZ_ECORRUPT, "the store %s has no schema version", store->path);
     }
-    if (version < btz_store_schema_version() && store->mode == BTZ_STORE_READ) {
+    if (version < BTZ_STORE_OLDEST_READ && store->mode == BTZ_STORE_READ) {
         return btz_err_set(err, BTZ_EUNSUPPORTED,
-                           "the store %s has schema version %lld, this program reads version %d: "
+                           "the store %s has schema version %lld, this program reads from %d on: "
                            "run a command that writes, such as `bartizan selftest`, to bring it "
                            "forward",
-                           store->path, (long long)version, btz_store_schema_version());
+                           store->path, (long long)version, BTZ_STORE_OLDEST_READ);
     }
     if (store->mode == BTZ_STORE_WRITE) {
         rc = btz_store_migrate(store->db, (int)version, err);
-        if (rc != BTZ_OK) {
-            return rc;
-        }
+    } else if (version < btz_store_schema_version()) {
+        rc = btz_store_read_older(store->db, err);
+    }
+    if (rc != BTZ_OK) {
+        return rc;
     }
     rc = ask(store,
              "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('blob', 'run',"

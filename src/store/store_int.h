@@ -176,6 +176,10 @@ int btz_store_need_write(const struct btz_store *store, struct btz_err *err) BTZ
 
 /* Version of the schema that this program writes. */
 int btz_store_schema_version(void);
+/* Oldest version that is read without being brought forward. */
+enum { BTZ_STORE_OLDEST_READ = 2 };
+/* Lets a connection that only reads a store of that version see it as the newest one. */
+int btz_store_read_older(sqlite3 *db, struct btz_err *err) BTZ_WARN_UNUSED;
 /* Brings a database from `from` up to the newest version, each step in a transaction. */
 int btz_store_migrate(sqlite3 *db, int from, struct btz_err *err) BTZ_WARN_UNUSED;
 /* The same over a given table of steps: steps[i] leads from version i to i + 1. For tests. */

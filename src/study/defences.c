@@ -17,7 +17,7 @@ static bool asks_to_rewrite(const struct btz_defence *d)
 }
 
 /* The reason why a gateway's target is none says more than that there is no such defence. */
-static int unknown(struct btz_str name, struct btz_err *err)
+static int unknown(struct btz_arena *arena, struct btz_str name, struct btz_err *err)
 {
     if (btz_str_starts(name, BTZ_STR("proxy:"))) {
         int rc = btz_gateway_check(btz_str_sub(name, strlen("proxy:"), name.len), err);
@@ -27,12 +27,10 @@ static int unknown(struct btz_str name, struct btz_err *err)
     }
     if (btz_str_starts(name, BTZ_STR("canon:"))) {
         return btz_err_set(err, BTZ_EUSAGE,
-                           "--defence canon: there is no arm \"%.*s\"; use canon, schema-only, "
-                           "rules-strip, none, model-rewrite, canon+rewrite, first-sentence, "
-                           "first-120-chars, nfkc-only, eight-phrase, random-delete or "
-                           "random-delete-bytes; behind it + "
-                           "and input, context or combined with what may follow them",
-                           BTZ_FMT(btz_str_sub(name, strlen("canon:"), name.len)));
+                           "--defence canon: there is no arm \"%.*s\"; use %.*s; behind it + and "
+                           "input, context or combined with what may follow them",
+                           BTZ_FMT(btz_str_sub(name, strlen("canon:"), name.len)),
+                           BTZ_FMT(btz_canon_arm_list(arena)));
     }
     return btz_err_set(err, BTZ_EUSAGE,
                        "there is no defence \"%.*s\"; use none, input, context or combined, "
@@ -110,7 +108,7 @@ int defences_parse(struct btz_study *study, struct btz_err *err)
     study->defences = btz_arena_array(study->arena, o->defence_count, sizeof(*study->defences));
     for (size_t i = 0; i < o->defence_count; i++) {
         if (btz_defence_named(o->defences[i], &study->defences[i]) != BTZ_OK) {
-            return unknown(o->defences[i], err);
+            return unknown(study->arena, o->defences[i], err);
         }
         for (size_t k = 0; k < i; k++) {
             if (btz_str_eq(o->defences[k], o->defences[i])) {

@@ -109,7 +109,7 @@ void canonical_reply(struct btz_trial *trial, struct rewriting *w, struct btz_st
     w->waits = false;
     w->result = result;
     counts->scans++;
-    counts->changed += result.removed_bytes ? 1 : 0;
+    counts->changed += result.changed ? 1 : 0;
     counts->removed_bytes += (int64_t)result.removed_bytes;
     record_rewriting(trial, w, "changed", BTZ_STR_NONE);
 }

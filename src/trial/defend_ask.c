@@ -73,13 +73,10 @@ static struct question *add(struct btz_trial *trial, enum btz_guard_target targe
                            .name = btz_arena_dup(trial->arena, name),
                            .text = btz_arena_dup(trial->arena, text),
                            .scanned = words.scanned,
-                           .part_count = 4};
+                           .part_count = BTZ_LLM_QUESTION_PARTS};
     q->parts = btz_arena_array(trial->arena, q->part_count, sizeof(*q->parts));
-    q->parts[0] = btz_llm_part_settings(trial->arena, 0, VERDICT_TOKENS_MAX,
-                                        trial->options.model_seed, false);
-    q->parts[1] = BTZ_STR("[]");
-    q->parts[2] = btz_llm_part_message(trial->arena, "system", words.system);
-    q->parts[3] = btz_llm_part_message(trial->arena, "user", words.user);
+    btz_llm_question(trial->arena, 0, VERDICT_TOKENS_MAX, trial->options.model_seed, words.system,
+                     words.user, q->parts);
     put_last(trial, q);
     return q;
 }
@@ -103,12 +100,12 @@ void ask_to_rewrite(struct btz_trial *trial, struct rewriting *rewriting,
 {
     struct question *q = BTZ_NEW(trial->arena, struct question);
 
-    *q = (struct question){.target = BTZ_GUARD_DEFINITION, .rewriting = rewriting, .part_count = 4};
+    *q = (struct question){.target = BTZ_GUARD_DEFINITION,
+                           .rewriting = rewriting,
+                           .part_count = BTZ_LLM_QUESTION_PARTS};
     q->parts = btz_arena_array(trial->arena, q->part_count, sizeof(*q->parts));
-    q->parts[0] = btz_llm_part_settings(trial->arena, 0, BTZ_CANON_REWRITE_TOKENS, -1, false);
-    q->parts[1] = BTZ_STR("[]");
-    q->parts[2] = btz_llm_part_message(trial->arena, "system", words->system);
-    q->parts[3] = btz_llm_part_message(trial->arena, "user", words->user);
+    btz_llm_question(trial->arena, 0, BTZ_CANON_REWRITE_TOKENS, -1, words->system, words->user,
+                     q->parts);
     put_last(trial, q);
     trial->definitions_asked++;
 }

@@ -93,6 +93,17 @@ test('wrong use and broken input are named', async () => {
   }
 });
 
+test('help and the message about a wrong arm name every arm', async () => {
+  const help = (await run('bartizan', ['canon', '--help'], { timeout: 60000 })).out.replaceAll(/\s+/g, ' ');
+  const done = await run('bartizan', ['canon', '--arm', 'xyz', file('arms.json', tool)], { timeout: 60000 });
+  const arms = done.err.trim().replace(/^.*; arms: /, '').split(/, | or /);
+  assert.equal(arms.length, 12, done.err);
+  for (const arm of arms) {
+    assert.ok(help.includes(arm), `--help does not name ${arm}`);
+    assert.equal((await run('bartizan', ['canon', '--arm', arm, file('one.json', tool)], { timeout: 60000 })).code, arm.endsWith('rewrite') ? 2 : 0, arm);
+  }
+});
+
 test('in a run it keeps payloads in definitions from the model, and its replay is byte-equal', async () => {
   const store = path.join(folder, 'run.db');
   const done = await run('bartizan', ['--store', store, '-q', 'run', 'quick', '-m', 'ref:reader', '--attack', 'tool-poisoning',

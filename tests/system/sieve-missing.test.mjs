@@ -74,8 +74,8 @@ test('a fault is missing in the tables, bounds the rate, and is asked for again'
     assert.match(text, /Missing answers: in no rate above/);
     assert.match(text, /none success all 21 21 3 100\.0% \[87\.5, 100\.0\]/);
     const csv = (await sieve('faults.db', 'report', '--csv')).out.split('\n');
-    assert.match(csv[0], /,missing,bound_lo,bound_hi,second$/);
-    assert.match(csv.find((l) => l.startsWith('harm,') && l.includes(',none,success,all,')), /,3,0\.875,1,$/);
+    assert.match(csv[0], /,missing,bound_lo,bound_hi,second,items$/);
+    assert.match(csv.find((l) => l.startsWith('harm,') && l.includes(',none,success,all,')), /,3,0\.875,1,,$/);
 
     stub.control({ rules: OBEDIENT });
     const whole = await json(0, 'faults.db', 'run', '--resume', 'last');

@@ -56,8 +56,8 @@ function wilson(p, n) {
   return [(2 * n * p + Z95 * Z95 - root) / (2 * (n + Z95 * Z95)), (2 * n * p + Z95 * Z95 + root) / (2 * (n + Z95 * Z95))];
 }
 
-// Share, design effect of clusters and interval of [cluster, value] pairs.
-function share(pairs) {
+// Share, design effect of clusters and interval of [cluster, value] pairs. No more than `most` of them are independent of each other.
+function share(pairs, most = Infinity) {
   const clusters = new Map();
   for (const [c, v] of pairs) {
     const at = clusters.get(c) ?? [0, 0];
@@ -72,6 +72,7 @@ function share(pairs) {
     const sum = [...clusters.values()].reduce((s, [kc, nc]) => s + (kc - p * nc) ** 2, 0);
     effective = n / Math.max(1, (m / (m - 1)) * sum / (n * n) / (p * (1 - p) / n));
   }
+  effective = Math.min(effective, most);
   const [lo, hi] = wilson(p, effective);
   return { k, n, value: p, clusters: clusters.size, n_effective: effective, lo, hi };
 }
@@ -112,7 +113,18 @@ function checkShare(f, rows) {
     (kind !== 'answer' || (r.model === f.model && r.retrieval === f.retrieval && r.index === f.index)));
   const what = `${f.table} ${f.model} ${f.index} ${f.arm} ${f.measure} over ${f.over}`;
   const of = value(f);
-  const again = share(chosen.map((r) => [r.cluster, Number(of(r))]));
+  const drawn = f.arm.startsWith('random-delete') && chosen[0].seed !== undefined; // by seeds, which are no more items
+  const itemsOf = new Set(chosen.map((r) => r.item)).size;
+  const again = share(chosen.map((r) => [r.cluster, Number(of(r))]), drawn ? itemsOf : Infinity);
+  if (drawn) {
+    assert.deepEqual([f.items, f.seeds], [itemsOf, new Set(chosen.map((r) => r.seed)).size], what);
+  } else {
+    assert.deepEqual([f.items, f.seeds], [undefined, undefined], what);
+  }
+  if (['operand-free', 'in-the-twin-too'].includes(f.measure)) { // counted, but nothing was looked for
+    assert.deepEqual([f.n, f.clusters, f.k, f.value, f.n_effective, f.lo, f.hi], [again.n, again.clusters, null, null, null, null, null], what);
+    return;
+  }
   for (const key of Object.keys(again)) {
     if (f.measure === 'mrr' && (key === 'lo' || key === 'hi')) {
       assert.equal(f[key], null); // a mean of reciprocal ranks is no share
@@ -120,9 +132,8 @@ function checkShare(f, rows) {
     }
     near(f[key], again[key], `${what}: ${key}`);
   }
-  if (f.seeds !== undefined) {
+  if (drawn) {
     const seeds = [...new Set(chosen.map((r) => r.seed))].map((s) => share(chosen.filter((r) => r.seed === s).map((r) => [r.cluster, Number(of(r))])).value);
-    assert.equal(f.seeds, seeds.length, what);
     near(f.least, Math.min(...seeds), what);
     near(f.most, Math.max(...seeds), what);
   }
@@ -134,6 +145,8 @@ function checkRoom(f, rows) {
   const sizes = chosen.map((r) => r.characters).sort((a, b) => a - b);
   const mean = (key) => chosen.reduce((s, r) => s + r[key], 0) / chosen.length;
   assert.equal(f.n, chosen.length);
+  const seeds = new Set(chosen.map((r) => r.seed).filter((x) => x > 0)).size;
+  assert.deepEqual([f.seeds, f.items], seeds ? [seeds, new Set(chosen.map((r) => r.item)).size] : [undefined, undefined], `room ${f.arm}`);
   near(f.value, { 'characters-median': () => sizes[Math.floor((sizes.length - 1) / 2)], 'characters-p95': () => sizes[Math.ceil(0.95 * sizes.length) - 1],
     'free-names-mean': () => mean('free_names'), 'free-values-mean': () => mean('free_values') }[f.measure](), `room ${f.arm} ${f.measure}`);
 }
@@ -195,7 +208,11 @@ test('without a model: every figure comes out of the rows', async () => {
   assert.equal(report.card.items.attack, 24);
   assert.equal(figure(report, 'survival', 'none', 'survived', 'with operands').value, 1, 'a payload survives where nothing is done');
   assert.equal(figure(report, 'survival', 'schema-only', 'survived', 'with operands').value, 0);
-  assert.equal(figure(report, 'survival', 'random-delete', 'survived', 'with operands').seeds, 4);
+  const drawn = figure(report, 'survival', 'random-delete', 'survived', 'with operands');
+  assert.deepEqual([drawn.items, drawn.seeds, drawn.n], [24, 4, 96]);
+  for (const f of report.figures.filter((x) => x.seeds && x.k !== undefined)) {
+    assert.ok(f.n_effective <= f.items, `${f.arm} ${f.measure}: seeds of one item narrow no interval`);
+  }
   for (const arm of report.card.arms) {
     assert.equal(figure(report, 'definitions', arm, 'calls-differ').value, 0, `${arm}: calls keep their verdict`);
   }
@@ -206,8 +223,30 @@ test('without a model: every figure comes out of the rows', async () => {
   assert.equal(csv.code, 0, csv.err);
   assert.equal(csv.out.trimEnd().split('\n').length, report.figures.length + 1);
   const text = await sieve('plain.db', 'report', 'last');
-  assert.match(text.out, /random-delete +\d+\.\d% \(\d+\.\d-\d+\.\d\)/);
+  assert.match(text.out, /random-delete +\d+\.\d% \(\d+\.\d-\d+\.\d\) n=24x4/);
+  assert.match(text.out, /n=ITEMSxSEEDS/);
   assert.match(text.out, /not shown|not met/);
+});
+
+test('attacks without operands are counted, and no rate is given for them', async () => {
+  // Two pairs lose their operands; the malicious call is then known by its tool alone.
+  const pairs = new Set(items.filter((i) => i.kind === 'attack' && i.paradigm === 'P1').slice(0, 2).map((i) => i.pair));
+  const bare = items.map((i) => (i.kind === 'attack' && pairs.has(i.pair) ? { ...i, operands: [], malicious: { ...i.malicious, arguments: [] } } : i));
+  const bareFile = path.join(folder, 'bare.jsonl');
+  writeFileSync(bareFile, lines(bare));
+  const report = await json(0, 'bare.db', 'run', bareFile, '--no-model', '--arm', 'none', '--arm', 'canon', '--arm', 'random-delete', '--random-seeds', '3');
+  checkAll(report, await rowsOf('bare.db'));
+  assert.equal(figure(report, 'survival', 'canon', 'operand-free', 'without operands').n, 2);
+  assert.equal(figure(report, 'survival', 'canon', 'survived', 'with operands').n, 22);
+  const text = (await sieve('bare.db', 'report', 'last')).out;
+  assert.match(text, /Attacks whose survival was not looked for[^]*?operand-free +2 +- +they have no operand/);
+  assert.doesNotMatch(text, /without operands|100\.0%[^\n]*operand-free/);
+  const csv = (await sieve('bare.db', 'report', 'last', '--csv')).out.split('\n').filter((l) => l.includes(',operand-free,'));
+  assert.equal(csv.length, 3);
+  for (const line of csv) {
+    const [, , , , , , over, k, , , effective, value, lo, hi, , least, most] = line.split(',');
+    assert.deepEqual([over, k, effective, value, lo, hi, least, most], ['without operands', '', '', '', '', '', '', '']);
+  }
 });
 
 test('reference agents: the reader acts exactly where the operands are still shown', async () => {
@@ -360,7 +399,7 @@ test('wrong use is refused', async () => {
     assert.match(done.err, pattern);
   };
   await refused(/give a file of items/, 'run');
-  await refused(/no arm: expected one of none, rules-strip/, 'run', file, '--arm', 'canonn');
+  await refused(/no arm: use none, rules-strip/, 'run', file, '--arm', 'canonn');
   await refused(/--retrieval top2 is not known/, 'run', file, '--retrieval', 'top2');
   await refused(/--no-model cannot go with a model/, 'run', file, '--no-model', '-m', 'ref:floor');
   await refused(/name it with --rewrite-model/, 'run', file, '--arm', 'model-rewrite');

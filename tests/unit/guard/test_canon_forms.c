@@ -7,52 +7,13 @@
 
 #include <cmocka.h>
 
-#include "guard/canon.h"
+#include "make.h"
 
-static struct btz_arena *arena;
-
-static int set_up(void **state)
+/* The result for this input schema. */
+static struct btz_canon_result canon_of(const char *schema)
 {
-    (void)state;
-    arena = btz_arena_new();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    btz_arena_free(arena);
-    return 0;
-}
-
-static const struct btz_json *parse(struct btz_str text)
-{
-    const struct btz_json *value = NULL;
-    struct btz_err err = {0};
-
-    if (btz_json_parse(arena, text, NULL, &value, &err)) {
-        fail_msg("%s in %.*s", err.msg, BTZ_FMT(text));
-    }
-    return value;
-}
-
-/* The result for this input schema; it has to be its own canonical form. */
-static struct btz_canon_result canon(const char *schema)
-{
-    const struct btz_canon_options options = {.want_spans = true};
-    const struct btz_json *tool =
-        parse(btz_arena_printf(arena, "{\"name\":\"get_item\",\"inputSchema\":%s}", schema));
-    struct btz_canon_result result;
-    struct btz_canon_result again;
-    struct btz_err err = {0};
-
-    if (btz_canon_tool(BTZ_CANON_CANON, tool, &options, arena, &result, &err) ||
-        btz_canon_tool(BTZ_CANON_CANON, result.definition, NULL, arena, &again, &err)) {
-        fail_msg("%s", err.msg);
-    }
-    assert_string_equal(btz_json_text(arena, again.definition).ptr,
-                        btz_json_text(arena, result.definition).ptr);
-    return result;
+    return canon(
+        parse(btz_arena_printf(arena, "{\"name\":\"get_item\",\"inputSchema\":%s}", schema).ptr));
 }
 
 /* The schema without the type of its top, which canon adds. */
@@ -80,7 +41,7 @@ static void check_members(const char *members, const char *rule)
 {
     const char *given = btz_arena_printf(arena, "{\"properties\":{\"x\":{%s}}}", members).ptr;
     const char *empty = "{\"properties\":{\"x\":{}}}";
-    struct btz_canon_result r = canon(given);
+    struct btz_canon_result r = canon_of(given);
 
     assert_string_equal(shown(&r), rule ? empty : given);
     if (rule && !has_rule(&r, rule)) {
@@ -147,7 +108,7 @@ static void numbers_and_patterns_hold_no_operands(void **state)
     }
     for (size_t i = 0; i < sizeof(bad_numbers) / sizeof(bad_numbers[0]); i++) {
         struct btz_canon_result r =
-            canon(btz_arena_printf(arena, "{\"properties\":{\"x\":{%s}}}", bad_numbers[i]).ptr);
+            canon_of(btz_arena_printf(arena, "{\"properties\":{\"x\":{%s}}}", bad_numbers[i]).ptr);
 
         assert_string_equal(shown(&r), "{\"properties\":{\"x\":{}}}");
     }
@@ -178,14 +139,14 @@ static void honest_values_and_names_stay(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct btz_canon_result r =
-            canon(btz_arena_printf(arena, "{\"properties\":{\"%s\":{}}}", names[i]).ptr);
+            canon_of(btz_arena_printf(arena, "{\"properties\":{\"%s\":{}}}", names[i]).ptr);
 
         if (r.names) {
             fail_msg("the name %s is changed", names[i]);
         }
     }
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-        struct btz_canon_result r = canon(
+        struct btz_canon_result r = canon_of(
             btz_arena_printf(arena, "{\"properties\":{\"x\":{\"enum\":[\"%s\"]}}}", values[i]).ptr);
 
         if (r.values) {
@@ -203,19 +164,20 @@ static void lists_of_values_never_refuse_everything(void **state)
     check_members("\"enum\":[[\"a\",\"b\"]]", NULL);
     check_members("\"const\":{\"mode\":\"fast\"}", NULL);
     check_members("\"enum\":[{\"w\":\"a@b.example\"},\"x\"]", "value-not-plain");
-    r = canon("{\"properties\":{\"x\":{\"enum\":[\"db.desk.example\"],\"pattern\":\"^[a-z]+$\","
-              "\"minLength\":12,\"maxLength\":20,\"format\":\"hostname\"}}}");
+    r = canon_of("{\"properties\":{\"x\":{\"enum\":[\"db.desk.example\"],\"pattern\":\"^[a-z]+$\","
+                 "\"minLength\":12,\"maxLength\":20,\"format\":\"hostname\"}}}");
     assert_string_equal(shown(&r), "{\"properties\":{\"x\":{\"enum\":[\"value_1\"]}}}");
     assert_true(has_rule(&r, "form-of-renamed"));
-    r = canon("{\"properties\":{\"a@b\":{}},\"propertyNames\":{\"pattern\":\"@\",\"enum\":[\"a@b\","
-              "\"c\"]},\"required\":[\"a@b\"]}");
+    r = canon_of(
+        "{\"properties\":{\"a@b\":{}},\"propertyNames\":{\"pattern\":\"@\",\"enum\":[\"a@b\","
+        "\"c\"]},\"required\":[\"a@b\"]}");
     assert_string_equal(shown(&r), "{\"properties\":{\"param_1\":{}},\"propertyNames\":{\"enum\":["
                                    "\"param_1\",\"c\"]},\"required\":[\"param_1\"]}");
 }
 
 static void references_follow_names(void **state)
 {
-    struct btz_canon_result r = canon(
+    struct btz_canon_result r = canon_of(
         "{\"properties\":{\"a/b\":{\"type\":\"string\"},\"c\":{\"$ref\":\"#/properties/a~1b\"},"
         "\"d\":{\"$ref\":\"#/$defs/My%20Type\"},\"e\":{\"$ref\":\"#/$defs/List~1Item\"}},"
         "\"$defs\":{\"My Type\":{\"type\":\"integer\"},\"List/Item\":{\"type\":\"number\"},"
@@ -229,7 +191,7 @@ static void references_follow_names(void **state)
         "definition_2\"}},\"$defs\":{\"definition_1\":{\"type\":\"integer\"},\"definition_2\":{"
         "\"type\":\"number\"}}}");
     assert_true(has_rule(&r, "definition-unused"));
-    r = canon(
+    r = canon_of(
         "{\"properties\":{\"c\":{\"$ref\":\"#thing\"},\"d\":{\"$dynamicRef\":\"#node\"},\"e\":"
         "{\"$ref\":\"one.json\"},\"f\":{\"$ref\":\"#/$defs/none\"}},\"$defs\":{\"A\":{"
         "\"$anchor\":\"thing\",\"type\":\"integer\"},\"B\":{\"$dynamicAnchor\":\"node\"},"
@@ -243,11 +205,11 @@ static void references_follow_names(void **state)
 /* A chain of references is followed; one that only an unused definition makes is not. */
 static void names_of_nothing_go(void **state)
 {
-    struct btz_canon_result r =
-        canon("{\"properties\":{\"a\":{\"$ref\":\"#/$defs/A\"}},\"required\":[\"a\",\"victor\"],"
-              "\"dependentRequired\":{\"a\":[\"deep\",\"victor\"],\"victor\":[\"a\"]},\"$defs\":{"
-              "\"A\":{\"$ref\":\"#/$defs/B\"},\"B\":{\"properties\":{\"deep\":{}}},\"C\":{\"$ref\":"
-              "\"#/$defs/D\"},\"D\":{\"properties\":{\"victor\":{}}}}}");
+    struct btz_canon_result r = canon_of(
+        "{\"properties\":{\"a\":{\"$ref\":\"#/$defs/A\"}},\"required\":[\"a\",\"victor\"],"
+        "\"dependentRequired\":{\"a\":[\"deep\",\"victor\"],\"victor\":[\"a\"]},\"$defs\":{"
+        "\"A\":{\"$ref\":\"#/$defs/B\"},\"B\":{\"properties\":{\"deep\":{}}},\"C\":{\"$ref\":"
+        "\"#/$defs/D\"},\"D\":{\"properties\":{\"victor\":{}}}}}");
 
     (void)state;
     assert_string_equal(shown(&r), "{\"properties\":{\"a\":{\"$ref\":\"#/$defs/A\"}},\"required\":["
@@ -259,16 +221,16 @@ static void names_of_nothing_go(void **state)
 
 static void calls_are_mapped_along_the_schema(void **state)
 {
-    struct btz_canon_result r =
-        canon("{\"properties\":{\"text\":{\"type\":\"string\"},\"voice\":{\"enum\":[\"/v/one\"]},"
-              "\"doc\":{\"type\":\"object\"},\"x@y\":{\"type\":\"array\",\"items\":{\"$ref\":"
-              "\"#/$defs/v\"}},\"one\":{\"anyOf\":[{\"type\":\"null\"},{\"const\":\"/v/two\"}]}},"
-              "\"$defs\":{\"v\":{\"properties\":{\"p@q\":{}}}}}");
+    struct btz_canon_result r = canon_of(
+        "{\"properties\":{\"text\":{\"type\":\"string\"},\"voice\":{\"enum\":[\"/v/one\"]},"
+        "\"doc\":{\"type\":\"object\"},\"x@y\":{\"type\":\"array\",\"items\":{\"$ref\":"
+        "\"#/$defs/v\"}},\"one\":{\"anyOf\":[{\"type\":\"null\"},{\"const\":\"/v/two\"}]}},"
+        "\"$defs\":{\"v\":{\"properties\":{\"p@q\":{}}}}}");
     const struct btz_json *back = btz_canon_arguments(
         &r,
-        parse(BTZ_STR("{\"text\":\"value_1\",\"voice\":\"value_1\",\"doc\":{\"param_1\":"
-                      "\"value_2\"},\"param_1\":[{\"param_2\":\"value_1\"},\"value_1\"],\"one\":"
-                      "\"value_2\"}")),
+        parse("{\"text\":\"value_1\",\"voice\":\"value_1\",\"doc\":{\"param_1\":"
+              "\"value_2\"},\"param_1\":[{\"param_2\":\"value_1\"},\"value_1\"],\"one\":"
+              "\"value_2\"}"),
         arena);
 
     (void)state;
@@ -301,7 +263,7 @@ static size_t lookups_for(enum shape shape, unsigned count)
         (void)btz_buf_printf(&text, "%s", item);
     }
     (void)btz_buf_printf(&text, "%s", tails[shape]);
-    r = canon(btz_arena_dup(arena, btz_buf_view(&text)).ptr);
+    r = canon_of(btz_arena_dup(arena, btz_buf_view(&text)).ptr);
     btz_buf_fini(&text);
     return r.lookups;
 }

@@ -112,6 +112,22 @@ static void limits_hold(void **state)
     btz_buf_fini(&buf);
 }
 
+/* Recorded exchanges are found by the hash of these bytes. */
+static void a_question_has_four_parts(void **state)
+{
+    struct btz_arena *arena = btz_arena_new();
+    struct btz_str parts[BTZ_LLM_QUESTION_PARTS];
+
+    (void)state;
+    btz_llm_question(arena, 0, 2048, -1, BTZ_STR("Be strict."), BTZ_STR("[begin 1]\n"), parts);
+    assert_string_equal(parts[0].ptr, "{\"temperature\":0,\"max_tokens\":2048,\"actions\":"
+                                      "\"native\"}");
+    assert_string_equal(parts[1].ptr, "[]");
+    assert_string_equal(parts[2].ptr, "{\"role\":\"system\",\"content\":\"Be strict.\"}");
+    assert_string_equal(parts[3].ptr, "{\"role\":\"user\",\"content\":\"[begin 1]\\n\"}");
+    btz_arena_free(arena);
+}
+
 static void makers_write_wire_form(void **state)
 {
     struct btz_arena *arena = btz_arena_new();
@@ -171,6 +187,7 @@ int main(void)
         cmocka_unit_test(tools_are_left_out),
         cmocka_unit_test(wrong_parts_are_refused_by_name),
         cmocka_unit_test(limits_hold),
+        cmocka_unit_test(a_question_has_four_parts),
         cmocka_unit_test(makers_write_wire_form),
         cmocka_unit_test(assistant_message_follows_the_reply),
     };

@@ -367,6 +367,42 @@ static void says_how_far_a_memory_came(void **state)
     }
 }
 
+/* Servers that leave and enter the host's configuration, and sessions in which none does. */
+static void says_what_the_host_is_set_up_with(void **state)
+{
+    static struct btz_store_event own[] = {
+        EVENT(HOST, false, 0, "unconfigured", "{\"id\":\"parcels\"}"),
+        EVENT(HOST, false, 0, "connect", "{\"server\":\"post\",\"revision\":\"2026-07-28\"}"),
+        EVENT(HOST, false, 1, "session", "{\"session\":1,\"what\":\"reconnect\"}"),
+        EVENT(HOST, false, 1, "unconfigured", "{\"id\":\"mailroom\"}"),
+        EVENT(HOST, false, 2, "session", "{\"session\":2,\"what\":\"begin\"}"),
+        EVENT(HOST, false, 2, "unconfigured", "{\"id\":\"mailroom\"}"),
+        EVENT(HOST, false, 2, "session", "{\"session\":2,\"what\":\"clear\"}"),
+        EVENT(HOST, false, 3, "session", "not JSON \x01"),
+        EVENT(HOST, false, 3, "stop", "{\"reason\":\"final_answer\"}"),
+    };
+    struct btz_store_trial trial = sample();
+    struct made made;
+    struct btz_str text;
+
+    (void)state;
+    trial.events = own;
+    trial.event_count = COUNT(own);
+    trial.chain.acted = trial.chain.effect = false;
+    trial.chain.act_event = trial.chain.effect_event = -1;
+    trial.finding_count = trial.verdict_count = 0;
+    make_trial_run(&made, &trial, 1);
+    text = trial_text(&made, 1, 200, false);
+    has(text, "host     parcels is not in the host's configuration\n");
+    has(text, "host     all servers connect anew; mailroom left the host's configuration; parcels "
+              "entered the host's configuration\n");
+    has(text, "host     mailroom is not in the host's configuration\n");
+    has(text, "host     session 2 begins\n");
+    has(text, "host     the conversation begins anew\n");
+    has(text, "host     session not JSON");
+    make_done(&made);
+}
+
 static void colours_go_off_again(void **state)
 {
     struct btz_store_trial trial = sample();
@@ -563,6 +599,7 @@ int main(void)
         cmocka_unit_test(questions_and_approvals),
         cmocka_unit_test(says_that_no_payload_came),
         cmocka_unit_test(says_how_far_a_memory_came),
+        cmocka_unit_test(says_what_the_host_is_set_up_with),
         cmocka_unit_test(colours_go_off_again),
         cmocka_unit_test(run_golden),
         cmocka_unit_test(a_column_for_defences),

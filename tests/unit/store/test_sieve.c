@@ -256,10 +256,84 @@ static void test_chain(void **state)
     assert_int_equal(btz_store_sieve_verify(fix->store, 99, &check, &fix->err), BTZ_ENOTFOUND);
 }
 
+/* What version 3 added, taken away again. */
+#define BACK_TO_2                                                                                  \
+    "ALTER TABLE sieve_run DROP COLUMN links; ALTER TABLE sieve_run DROP COLUMN head;"             \
+    "ALTER TABLE sieve_row DROP COLUMN n; ALTER TABLE sieve_row DROP COLUMN link;"                 \
+    "ALTER TABLE sieve_reply DROP COLUMN n; ALTER TABLE sieve_reply DROP COLUMN link;"             \
+    "PRAGMA user_version = 2; PRAGMA wal_checkpoint(TRUNCATE)"
+
+static int64_t version_of(struct fix *fix)
+{
+    sqlite3_stmt *stmt = NULL;
+    sqlite3 *db = NULL;
+    int64_t version;
+
+    assert_int_equal(sqlite3_open(fix->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    version = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return version;
+}
+
+/* A reader takes it as it is, and leaves it so; a writer brings it forward. */
+static void test_version_2(void **state)
+{
+    struct fix *fix = *state;
+    struct btz_store_sieve_reply reply = {
+        .model = BTZ_STR("m"), .request = btz_hash_of(BTZ_STR("q")), .bytes = BTZ_STR("{}")};
+    static const enum btz_store_mode modes[] = {BTZ_STORE_READ, BTZ_STORE_WRITE, BTZ_STORE_READ};
+    char id[BTZ_STORE_ID_SIZE];
+    int64_t no = 0;
+
+    assert_int_equal(btz_store_sieve_new(fix->store, BTZ_STR("run"), BTZ_STR("{\"a\":1}"),
+                                         1800000000000000, &no, id, &fix->err),
+                     0);
+    assert_int_equal(
+        btz_store_sieve_row_put(fix->store, no, BTZ_STR("b"), BTZ_STR("[1]"), &fix->err), 0);
+    assert_int_equal(btz_store_sieve_reply_put(fix->store, no, &reply, &fix->err), 0);
+    assert_int_equal(btz_store_sieve_commit(fix->store, &fix->err), 0);
+    btz_store_close(fix->store);
+    fix->store = NULL;
+    edit(fix, BACK_TO_2);
+    for (size_t i = 0; i < 3; i++) {
+        struct btz_store_sieve_check check;
+        struct btz_store_sieve_reply got;
+        struct btz_store_sieve_run run;
+
+        if (btz_store_open(fix->path, modes[i], &fix->store, &fix->err) != BTZ_OK) {
+            fail_msg("%s", fix->err.msg);
+        }
+        assert_int_equal(
+            btz_store_sieve_find(fix->store, BTZ_STR("last"), fix->arena, &run, &fix->err), 0);
+        assert_int_equal(run.rows, 1);
+        assert_int_equal(run.replies, 1);
+        assert_true(btz_str_is(run.card, "{\"a\":1}"));
+        expect_rows(fix, no, "", "b=[1];");
+        assert_int_equal(btz_store_sieve_reply_get(fix->store, no, reply.model, &reply.request,
+                                                   fix->arena, &got, &fix->err),
+                         0);
+        assert_true(btz_str_is(got.bytes, "{}"));
+        assert_int_equal(btz_store_sieve_verify(fix->store, no, &check, &fix->err), 0);
+        assert_true(check.ok);
+        assert_int_equal(check.unchained, 2);
+        btz_store_close(fix->store);
+        fix->store = NULL;
+        assert_int_equal(version_of(fix), i == 0 ? 2 : 3);
+    }
+    edit(fix, "PRAGMA user_version = 1");
+    assert_int_equal(btz_store_open(fix->path, BTZ_STORE_READ, &fix->store, &fix->err),
+                     BTZ_EUNSUPPORTED);
+    assert_non_null(strstr(fix->err.msg, "bartizan selftest"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_chain, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_version_2, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_replies, setup, teardown),
     };

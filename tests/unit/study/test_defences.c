@@ -142,6 +142,7 @@ static void mistakes(void **state)
 {
     static const struct btz_str twice[] = {BTZ_STR("input"), BTZ_STR("none"), BTZ_STR("input")};
     static const struct btz_str unknown[] = {BTZ_STR("gate")};
+    static const struct btz_str no_arm[] = {BTZ_STR("canon:gate")};
     static const struct btz_str asks[] = {BTZ_STR("input:model")};
     static const struct btz_str rules[] = {BTZ_STR("input")};
     static const struct btz_str rewrites[] = {BTZ_STR("canon:canon+rewrite+combined")};
@@ -150,6 +151,9 @@ static void mistakes(void **state)
     (void)state;
     refused(bench_of(twice, 3), "given twice");
     refused(bench_of(unknown, 1), "there is no defence \"gate\"");
+    for (int arm = 0; arm < BTZ_CANON_ARMS; arm++) { /* each is offered */
+        refused(bench_of(no_arm, 1), btz_canon_arm_name((enum btz_canon_arm)arm));
+    }
     refused(bench_of(asks, 1), "--guard-model");
     b = bench_of(rules, 1);
     b->options.guard = &b->models[0];
