@@ -180,6 +180,7 @@ int btz_study_new(const struct btz_study_options *options, struct btz_study **ou
         btz_study_free(study);
         return rc;
     }
+    study->writer = writer_new(options->store, study->run);
     shuffle(study);
     study->status.run_id = study->run_id;
     *out = study;
@@ -260,6 +261,7 @@ int btz_study_resume(const struct btz_study_options *options, const struct btz_s
         btz_study_free(study);
         return rc;
     }
+    study->writer = writer_new(options->store, study->run);
     shuffle(study);
     study->status.run_id = study->run_id;
     *out = study;
@@ -271,6 +273,7 @@ void btz_study_free(struct btz_study *study)
     if (!study) {
         return;
     }
+    writer_free(study->writer);
     for (size_t i = 0; study->runners && i < study->options.model_count; i++) {
         btz_runner_free(study->runners[i]);
     }
@@ -326,21 +329,15 @@ static uint64_t seed_of(const struct btz_study *study, const struct cell *cell)
 
 /* Puts a cell's trial into the store and counts it; `fault` is its text if it ended in one. */
 static int put_trial(struct btz_study *study, size_t cell, const struct btz_store_trial *kept,
-                     struct btz_str fault, struct btz_err *err)
+                     struct btz_trial *trial, struct btz_str fault, struct btz_err *err)
 {
-    int rc =
-        btz_store_trial_put(study->options.store, study->run, kept, btz_clock_mono_us(), NULL, err);
-
-    if (rc != BTZ_OK) {
-        return rc;
-    }
     study->states[cell] |= CELL_FINISHED;
     study->status.finished++;
     if (kept->outcome == BTZ_STORE_FAULT) {
         study->status.faults++;
         note_fault(study, fault);
     }
-    return BTZ_OK;
+    return writer_put(study->writer, kept, trial, err);
 }
 
 /* A trial that cannot even be set up (a seed script that fails) is a fault of that cell alone. */
@@ -348,9 +345,10 @@ static int keep_unstartable(struct btz_study *study, const struct cell *cell,
                             const struct running *running, struct btz_err *err)
 {
     char text[1200];
-    struct btz_str why = btz_str_of(btz_err_text(err, text, sizeof(text)));
+    struct btz_arena *arena = writer_room(study->writer);
+    struct btz_str why = btz_arena_dup(arena, btz_str_of(btz_err_text(err, text, sizeof(text))));
     struct btz_store_trial kept = {
-        .cell_key = plan_key(study, cell->at, study->scratch),
+        .cell_key = plan_key(study, cell->at, arena),
         .outcome = BTZ_STORE_FAULT,
         .sub = btz_store_clip(why),
         .chain = {.act_event = -1,
@@ -366,7 +364,7 @@ static int keep_unstartable(struct btz_study *study, const struct cell *cell,
         .stop = BTZ_STR("fault"),
     };
 
-    return put_trial(study, cell->at, &kept, why, err);
+    return put_trial(study, cell->at, &kept, NULL, why, err);
 }
 
 static int start_cell(struct btz_study *study, size_t at, struct btz_err *err)
@@ -439,6 +437,7 @@ static bool next_cell(struct btz_study *study, size_t model, size_t *cell)
     return false;
 }
 
+/* Takes the trial. */
 static int keep_trial(struct btz_study *study, struct btz_trial *trial, struct running *running,
                       struct btz_err *err)
 {
@@ -447,18 +446,20 @@ static int keep_trial(struct btz_study *study, struct btz_trial *trial, struct r
     int attempts = attempts_of(study, running->cell);
     int64_t started = running->started_wall_us;
     struct btz_store_trial kept;
+    struct btz_arena *arena;
 
     study->status.active--;
     running_free(study, running);
     if (record->outcome == BTZ_OUTCOME_FAULT && attempts < MAX_ATTEMPTS) {
         note_fault(study, record->fault);
         retry_later(study, cell.at);
+        btz_trial_free(trial);
         return BTZ_OK;
     }
-    btz_arena_reset(study->scratch);
-    btz_study_keep(study->scratch, record, plan_key(study, cell.at, study->scratch),
-                   seed_of(study, &cell), started, attempts, &kept);
-    return put_trial(study, cell.at, &kept, record->fault, err);
+    arena = writer_room(study->writer);
+    btz_study_keep(arena, record, plan_key(study, cell.at, arena), seed_of(study, &cell), started,
+                   attempts, &kept);
+    return put_trial(study, cell.at, &kept, trial, record->fault, err);
 }
 
 static bool is_over(const struct btz_study *study)
@@ -486,7 +487,6 @@ static int turn_model(struct btz_study *study, size_t model, bool *moved, struct
     while (rc == BTZ_OK && btz_runner_next(runner, &trial, &tag)) {
         *moved = true;
         rc = keep_trial(study, trial, tag, err);
-        btz_trial_free(trial);
     }
     return rc;
 }
@@ -519,7 +519,7 @@ static int check_asked(struct btz_study *study, const struct btz_drive_guard *as
                              study->run_id);
 }
 
-int btz_study_poll(struct btz_study *study, int64_t timeout_us, struct btz_err *err)
+static int poll_study(struct btz_study *study, int64_t timeout_us, struct btz_err *err)
 {
     int64_t until = btz_clock_mono_us() + timeout_us;
     int64_t now;
@@ -532,7 +532,7 @@ int btz_study_poll(struct btz_study *study, int64_t timeout_us, struct btz_err *
             rc = turn_model(study, m, &moved, err);
         }
         if (rc == BTZ_OK) {
-            rc = btz_store_tick(study->options.store, btz_clock_mono_us(), NULL, err);
+            rc = writer_tick(study->writer, err);
         }
         if (rc == BTZ_OK && !all_done(study)) {
             rc = check_asked(study, study->guard, "guard", err);
@@ -544,15 +544,21 @@ int btz_study_poll(struct btz_study *study, int64_t timeout_us, struct btz_err *
             return rc;
         }
         if (all_done(study)) {
-            study->ended = true;
-            rc = btz_store_run_end(study->options.store, study->run, BTZ_STR("done"),
-                                   btz_clock_wall_us(), err);
+            rc = btz_study_stop(study, BTZ_STR("done"), err);
             return rc ? rc : BTZ_STEP_DONE;
         }
         now = btz_clock_mono_us();
         btz_drive_wait(study->drive, moved || now >= until ? 0 : until - now);
     } while (now < until && !btz_drive_interrupted(study->drive));
     return BTZ_STEP_WAIT;
+}
+
+int btz_study_poll(struct btz_study *study, int64_t timeout_us, struct btz_err *err)
+{
+    int rc = poll_study(study, timeout_us, err);
+    int written = writer_drain(study->writer, rc < 0 ? NULL : err);
+
+    return rc < 0 || written == BTZ_OK ? rc : written;
 }
 
 void btz_study_end_at(struct btz_study *study, int64_t end_us)
@@ -570,11 +576,16 @@ int btz_study_interrupted(const struct btz_study *study)
 
 int btz_study_stop(struct btz_study *study, struct btz_str reason, struct btz_err *err)
 {
+    int rc;
+
     if (study->ended) {
         return BTZ_OK;
     }
     study->ended = true;
-    return btz_store_run_end(study->options.store, study->run, reason, btz_clock_wall_us(), err);
+    rc = writer_drain(study->writer, err);
+    return rc != BTZ_OK ? rc
+                        : btz_store_run_end(study->options.store, study->run, reason,
+                                            btz_clock_wall_us(), err);
 }
 
 void btz_study_status(const struct btz_study *study, struct btz_study_status *out)

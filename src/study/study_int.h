@@ -24,6 +24,21 @@ struct cell {
  * that was made in this process. */
 enum { CELL_ATTEMPTS = 0x7f, CELL_FINISHED = 0x80 };
 
+/* writer.c: puts trials of a run into the store on a thread of its own, in the order they come. */
+struct writer;
+struct writer *writer_new(struct btz_store *store, int64_t run);
+void writer_free(struct writer *writer); /* writes what waits first; NULL is allowed */
+/* Memory for the parts of the next trial that is put. Waits while the queue is full. */
+struct btz_arena *writer_room(struct writer *writer);
+/* Takes a trial whose bytes lie in writer_room or in `trial`, which is the writer's from here (NULL
+ * if there is none). Gives the error of an earlier one, after which nothing is written any more. */
+int writer_put(struct writer *writer, const struct btz_store_trial *kept, struct btz_trial *trial,
+               struct btz_err *err) BTZ_WARN_UNUSED;
+/* Waits until all is written; the store may be used until the next put. */
+int writer_drain(struct writer *writer, struct btz_err *err);
+/* btz_store_tick, unless a trial is being written. */
+int writer_tick(struct writer *writer, struct btz_err *err) BTZ_WARN_UNUSED;
+
 /* A trial under way. */
 struct running {
     struct running *next; /* in the list of free ones */
@@ -50,6 +65,7 @@ struct btz_study {
     struct btz_guard_rules *rules; /* NULL if no defence needs them */
     struct btz_guard_scanner *scanner;
     struct btz_drive *drive;
+    struct writer *writer;            /* there once the run is */
     struct btz_drive_guard *guard;    /* NULL if no defence asks a guard model */
     struct btz_drive_guard *rewriter; /* NULL if no defence has definitions rewritten */
     struct btz_runner **runners;      /* per model */
