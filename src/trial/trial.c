@@ -127,8 +127,10 @@ int btz_trial_step(struct btz_trial *trial, const struct btz_answer *answer,
         }
     }
     if (trial->done) {
-        if (trial->gateway) { /* its programs are of no more use */
+        if (trial->gateway) { /* programs and address are for the next one; a record stays longer */
             host_disconnect(trial);
+            btz_gateway_free(trial->gateway);
+            trial->gateway = NULL;
         }
         trial->record.took_us = answer->now_us - trial->started_us;
         return BTZ_STEP_DONE;
