@@ -317,7 +317,8 @@ static bool id_used(const struct btz_stage *stage, struct btz_str id)
 
 /* Four digits as long as there is room, then more. */
 /*@ w:id(prefix) -> text
- * A fresh id such as `prefix-4821`, which stands nowhere else in this world. */
+ * A fresh id such as `prefix-4821`, which stands nowhere else in this world; in a seed, nowhere
+ * else in what this server's seed gives out. */
 static int world_id(lua_State *L)
 {
     struct run *run = with_changes(L);
