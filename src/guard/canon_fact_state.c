@@ -7,6 +7,16 @@ enum { PHRASE = 6 };
 
 /* ---- states ---- */
 
+/* Whether it is the tool that requires, always: not "turning it on requires", "set x to require",
+ * "an admin needs". */
+static bool is_of_tool(const struct scan *x, size_t i)
+{
+    return i == 0 || is_sign(x, i - 1, ',') || is_sign(x, i - 1, '(') || is_sign(x, i - 1, '-') ||
+           is(x, i - 1,
+              "tool operation action call method endpoint command function api it this "
+              "also and but");
+}
+
 void fact_states(struct scan *x)
 {
     struct canon_fact f;
@@ -16,7 +26,7 @@ void fact_states(struct scan *x)
         size_t at = i + 1;
         size_t from;
 
-        if (!has(x, i, MARK_NEEDS) || is_kept(x, i) || is_denied(x, i)) {
+        if (!has(x, i, MARK_NEEDS) || is_kept(x, i) || is_denied(x, i) || !is_of_tool(x, i)) {
             continue;
         }
         at += is_sign(x, at, ':') ? 1 : 0;

@@ -192,6 +192,13 @@ static bool is_unit(const struct scan *x, size_t i)
     return has(x, i, MARK_UNIT);
 }
 
+/* Whether the comparison at `k` is what the value has to meet; also the line itself. */
+static bool is_said_of_value(const struct scan *x, size_t k)
+{
+    return k == 0 || is(x, k - 1, "be is must value values size") ||
+           (is_sign(x, k - 1, ':') && k >= 2 && is(x, k - 2, "limit"));
+}
+
 /* Where the words begin that make the number at `i` a limit; `i` if there are none. */
 static size_t limit_from(const struct scan *x, size_t i)
 {
@@ -201,12 +208,8 @@ static size_t limit_from(const struct scan *x, size_t i)
         return i;
     }
     if (tok(x, k - 1)->kind == TOKEN_POINT && strchr("<>", tok(x, k - 1)->ptr[0])) {
-        /* No arrow, no query. */
-        return x->role == ROLE_MEANING &&
-                       (k == 1 || is_sign(x, k - 2, '(') || is_sign(x, k - 2, ',') ||
-                        is_sign(x, k - 2, ':') || is(x, k - 2, "be is must value values size"))
-                   ? k - 1
-                   : i;
+        /* No arrow, no query, no "small files (<5MB)". */
+        return x->role == ROLE_MEANING && is_said_of_value(x, k - 1) ? k - 1 : i;
     }
     if (k >= 2 && ((is(x, k - 2, "up") && is(x, k - 1, "to")) ||
                    (is(x, k - 2, "at") && is(x, k - 1, "most least")) ||
@@ -220,7 +223,7 @@ static size_t limit_from(const struct scan *x, size_t i)
         return k - 3;
     }
     if (k >= 2 && is(x, k - 2, "more less greater fewer") && is(x, k - 1, "than")) {
-        return k - 2;
+        return is_said_of_value(x, k - 2) ? k - 2 : i; /* not "accounts with more than 10 orders" */
     }
     if (k >= 1 && is(x, k - 1, "max maximum min minimum")) {
         return k - 1;

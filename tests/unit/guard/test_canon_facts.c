@@ -229,6 +229,41 @@ static void notes_have_lines_of_their_own(void **state)
 }
 
 /* Where a purpose is lost, its beginning up to a noun stays, and nothing that says more. */
+/* What others need, what one choice of a parameter needs, or an example, is not the tool's. */
+static void lines_say_nothing_false(void **state)
+{
+    static const char *const notes[] = {
+        "You should know that turning it on requires an installed certificate",
+        "Set signIn to true if you want to require authentication",
+        "To change it, the admin needs the Global Administrator role, as you know",
+        "For example, you find accounts with more than 10 reports",
+    };
+    static const char *const meanings[] = {
+        "Your timeout recommendations: small files (<5MB) take a minute",
+        "You find accounts with more than 10 orders",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
+        struct btz_str got = note_of(notes[i]);
+
+        if (btz_str_find(got, BTZ_STR("Requires")) >= 0 ||
+            btz_str_find(got, BTZ_STR("Limit")) >= 0) {
+            fail_msg("%s gives %.*s", notes[i], BTZ_FMT(got));
+        }
+    }
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+        struct btz_str got = meaning_of(meanings[i]);
+
+        if (btz_str_find(got, BTZ_STR("Limit")) >= 0) {
+            fail_msg("%s gives %.*s", meanings[i], BTZ_FMT(got));
+        }
+    }
+    expect(meaning_of("You know it must be greater than 0"), "must be", "Limit: greater than 0.");
+    expect(note_of("As you know, this tool requires write access"), "this tool",
+           "Requires: write access.");
+}
+
 static void purposes_keep_their_beginning(void **state)
 {
     static const char *const texts[][2] = {
@@ -356,6 +391,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(honest_meanings_leave_their_facts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hostile_meanings_leave_no_operand, set_up, tear_down),
         cmocka_unit_test_setup_teardown(notes_have_lines_of_their_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lines_say_nothing_false, set_up, tear_down),
         cmocka_unit_test_setup_teardown(purposes_keep_their_beginning, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_reply_changes_the_definition, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lines_are_stable, set_up, tear_down),
