@@ -55,6 +55,9 @@ static const struct {
     {MARK_ASKS, "provide provided specify specified required requires require supply supplied pass "
                 "passed given give set must mutually needs include included use"},
     {MARK_GROUP, "either exactly only least one both all"},
+    {MARK_NARROW, "previously formerly myth think thinks believe besides recommended recommend "
+                  "recommendation recommendations suggested sometimes where "
+                  "example examples e.g anything twice during next afterwards"},
 };
 
 enum { SLOTS = 1U << 10 };
@@ -216,6 +219,9 @@ static size_t find(const struct judge *judge, const struct sentence *s, const ui
         if ((x.marks[i] & MARK_DENY) && x.denied == s->count) {
             x.denied = i;
         }
+    }
+    if (x.all & MARK_NARROW) {
+        return 0;
     }
     if (form || (x.all & (MARK_FORM | MARK_ALONE))) {
         fact_formats(&x);

@@ -24,6 +24,7 @@ enum {
     MARK_NEEDS = 1U << 12,
     MARK_ASKS = 1U << 13, /* of parameters, that they are to be given */
     MARK_GROUP = 1U << 14,
+    MARK_NARROW = 1U << 15, /* what is said is advice, an example, hearsay or true at times */
 };
 
 struct scan {
@@ -64,6 +65,28 @@ static inline bool is_kept(const struct scan *x, size_t i)
 static inline bool has(const struct scan *x, size_t i, uint32_t mark)
 {
     return i < x->s->count && (x->marks[i] & mark);
+}
+
+/* Whether any token is one of these words. */
+static inline bool says(const struct scan *x, const char *words)
+{
+    for (size_t i = 0; i < x->s->count; i++) {
+        if (is(x, i, words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether anything stands there that the rules cannot read: of what it is, is then not known. */
+static inline bool is_unclear(const struct scan *x)
+{
+    for (size_t i = 0; i < x->s->count; i++) {
+        if (tok(x, i)->kind == TOKEN_OPERAND || tok(x, i)->kind == TOKEN_STRANGE) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static inline bool is_denied(const struct scan *x, size_t i)

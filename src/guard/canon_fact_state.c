@@ -11,16 +11,22 @@ enum { PHRASE = 6 };
  * "an admin needs". */
 static bool is_of_tool(const struct scan *x, size_t i)
 {
-    return i == 0 || is_sign(x, i - 1, ',') || is_sign(x, i - 1, '(') || is_sign(x, i - 1, '-') ||
-           is(x, i - 1,
-              "tool operation action call method endpoint command function api it this "
-              "also and but");
+    while (i && (is(x, i - 1,
+                    "this the tool operation action call method endpoint command function api it "
+                    "also and but note please") ||
+                 (i > 1 && is(x, i - 1, "that") && is(x, i - 2, "note")))) {
+        i--;
+    }
+    return i == 0 || is_sign(x, i - 1, ',') || is_sign(x, i - 1, '(') || is_sign(x, i - 1, '-');
 }
 
 void fact_states(struct scan *x)
 {
     struct canon_fact f;
 
+    if (is_unclear(x) || says(x, "only for may might could")) {
+        return;
+    }
     fact_begin(&f, "Requires:");
     for (size_t i = 0; i < x->s->count; i++) {
         size_t at = i + 1;
@@ -37,7 +43,7 @@ void fact_states(struct scan *x)
         }
         if (at > from && has(x, at - 1, MARK_STATE) &&
             (at >= x->s->count || is_sign(x, at, ',') || is_sign(x, at, '(') ||
-             is_sign(x, at, ')') || is(x, at, "to for in on of")) &&
+             is_sign(x, at, ')') || is(x, at, "to of")) &&
             !fact_is_weakened(x, at)) {
             (void)fact_add(x, &f, from, at);
             break;
@@ -108,7 +114,9 @@ void fact_groups(struct scan *x)
     for (size_t k = 0; k < x->s->count; k++) {
         asks |= has(x, k, MARK_ASKS);
     }
-    if (!head || !asks || is_denied(x, i)) {
+    if (!head || !asks || is_denied(x, i) ||
+        says(x, "null can may might could when unless if except") ||
+        (is_unclear(x) && is(x, i, "both"))) {
         return;
     }
     fact_begin(&f, is_exclusive(x) && !is(x, i, "both") ? "Only one of:" : head);
@@ -139,6 +147,9 @@ static bool looks_up(struct btz_str name)
         uint32_t flags = canon_word(piece.ptr, piece.len, canon_word_hash(piece.ptr, piece.len));
 
         if (flags & (WORD_SENSITIVE | WORD_SOFT | WORD_BANNED)) {
+            return false;
+        }
+        if (canon_is_one_of(piece.ptr, piece.len, "and then")) {
             return false;
         }
         verb |= canon_is_one_of(piece.ptr, piece.len,
@@ -201,7 +212,7 @@ void fact_source(struct scan *x)
         if (!tool || btz_str_eq(word, x->judge->name) || !looks_up(tool->name)) {
             continue;
         }
-        if ((found && found != tool) || is_denied(x, i)) {
+        if ((found && found != tool) || is_denied(x, i) || says(x, "then step steps after")) {
             return;
         }
         if (is_source(x, i)) {

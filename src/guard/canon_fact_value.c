@@ -141,9 +141,42 @@ static bool is_half(const struct scan *x, size_t i, size_t n)
     return before && before < i && is_other_item(x, before - 1);
 }
 
+/* "email, name, or a JSON object": a choice of which one side is no form. */
+static bool is_choice_of_more(const struct scan *x)
+{
+    for (size_t i = 1; i + 1 < x->s->count; i++) {
+        size_t before = i - 1;
+
+        if (!is(x, i, "or")) {
+            continue;
+        }
+        before -= before && (is_sign(x, before, ',') || is_sign(x, before, ')')) ? 1 : 0;
+        if (!form_at(x, i + 1) ||
+            !(form_at(x, before) || (before && form_at(x, before - 1) == 2))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How letters or numbers are taken: said of the whole value only in a short sentence. */
+static bool is_manner(const struct scan *x, size_t i)
+{
+    const struct token *t = tok(x, i);
+
+    return (t->kind == TOKEN_NUMBER && canon_is_counted(t->ptr, t->len)) ||
+           is(x, i, "lowercase uppercase case-insensitive case-sensitive alphanumeric decimal");
+}
+
 void fact_formats(struct scan *x)
 {
+    enum { SHORT = 10 };
     struct canon_fact f;
+
+    if (x->role != ROLE_MEANING || is_choice_of_more(x) ||
+        says(x, "for only such result results returns returned response output converts tokens")) {
+        return;
+    }
 
     for (size_t i = 0; i < x->s->count; i++) {
         if (has(x, i, MARK_ALONE) && is_half(x, i, 1)) {
@@ -154,6 +187,12 @@ void fact_formats(struct scan *x)
     for (size_t i = 0; i < x->s->count && f.atoms < FACT_ATOMS; i++) {
         size_t n = is_kept(x, i) || (x->half && has(x, i, MARK_ALONE)) ? 0 : form_at(x, i);
 
+        while (n && tok(x, i)->kind == TOKEN_DATE && tok(x, i + n)->kind == TOKEN_DATE) {
+            n++; /* YYYY-MM-DD HH:mm:ss is one form */
+        }
+        if (n && is_manner(x, i) && x->s->count > SHORT) {
+            continue;
+        }
         if (n && !is_denied(x, i) && (is(x, i + n, "or") || !fact_is_weakened(x, i + n))) {
             (void)fact_add(x, &f, i, i + n);
             i += n - 1;
@@ -181,7 +220,7 @@ static bool is_bound(const struct scan *x, size_t i)
             weight += t->ptr[k] != '0' ? 1 : 0;
         } else if ((t->ptr[k] | 0x20) >= 'a' && (t->ptr[k] | 0x20) <= 'z') {
             return canon_is_one_of(t->ptr + k, t->len - k,
-                                   "kb mb gb tb kib mib gib k m s ms h d px x pt em km cm mm kg g");
+                                   "kb mb gb tb kib mib gib k m s ms h d px pt em km cm mm kg g");
         }
     }
     return digits <= BOUND_DIGITS || (digits <= 10 && weight <= 2);
@@ -266,9 +305,25 @@ bool fact_is_weakened(const struct scan *x, size_t i)
               "although though");
 }
 
+/* A number that is said to be the default. */
+static bool is_default(const struct scan *x, size_t i)
+{
+    while (i && (is_sign(x, i - 1, ':') || is_sign(x, i - 1, '=') || is(x, i - 1, "is to"))) {
+        i--;
+    }
+    return i && has(x, i - 1, MARK_DEFAULT);
+}
+
 void fact_limits(struct scan *x)
 {
     struct canon_fact f;
+    size_t numbers = 0;
+    size_t used = 0;
+
+    if (is_unclear(x) || says(x, "for only such above below exceeds over under slow small medium "
+                                 "large take takes warning might could or")) {
+        return;
+    }
 
     /* Of what is sent or paid no amount stays. */
     for (size_t i = 0; i < x->s->count; i++) {
@@ -299,13 +354,20 @@ void fact_limits(struct scan *x)
             !is(x, to, "per")) {
             continue; /* of what, is lost */
         }
-        if (fact_is_weakened(x, to) || is(x, to, "to")) {
-            continue;
+        if (fact_is_weakened(x, to) || is(x, to, "to") ||
+            (to > i + (n ? n : 1) && tok(x, to)->kind == TOKEN_WORD &&
+             !(tok(x, to)->flags & WORD_FUNCTION) && !is(x, to, "long"))) {
+            continue; /* the last: 50 user mobile numbers */
         }
-        (void)fact_add(x, &f, from, to);
+        used += fact_add(x, &f, from, to) ? (n ? 2 : 1) : 0;
         i = to - 1;
     }
-    fact_end(x, &f);
+    for (size_t i = 0; i < x->s->count; i++) {
+        numbers += tok(x, i)->kind == TOKEN_NUMBER && !is_default(x, i) ? 1 : 0;
+    }
+    if (numbers == used) { /* else there is another limit, or a case */
+        fact_end(x, &f);
+    }
 }
 
 /* ---- values ---- */
@@ -390,7 +452,7 @@ void fact_values(struct scan *x)
     while (i < x->s->count && !(at = list_from(x, i))) {
         i++;
     }
-    if (!at || x->role != ROLE_MEANING || is_denied(x, i)) {
+    if (!at || x->role != ROLE_MEANING || is_denied(x, i) || says(x, "etc than other")) {
         return;
     }
     fact_begin(&f, "One of:");
@@ -419,7 +481,8 @@ void fact_default(struct scan *x)
     for (size_t i = 0; i < x->s->count; i++) {
         size_t at = i + 1;
 
-        if (!has(x, i, MARK_DEFAULT) || is_kept(x, i)) {
+        if (!has(x, i, MARK_DEFAULT) || is_kept(x, i) ||
+            (i && is(x, i - 1, "below above half than over under non"))) {
             continue;
         }
         while (is_sign(x, at, ':') || is_sign(x, at, '=') || is(x, at, "is to")) {
@@ -431,8 +494,9 @@ void fact_default(struct scan *x)
         }
         if (is_value(x, at) && !is(x, at, "the a an this that it of") && !is_denied(x, i) &&
             !fact_is_weakened(x, at + 1) &&
-            (at + 1 >= x->s->count || is_sign(x, at + 1, ')') || is_sign(x, at + 1, ',') ||
-             is_sign(x, at + 1, '(') || (tok(x, at)->kind == TOKEN_NUMBER && is_unit(x, at + 1)))) {
+            (at + 1 >= x->s->count || is_sign(x, at + 1, ')') ||
+             (is_sign(x, at + 1, ',') && !is_value(x, at + 2)) ||
+             (tok(x, at)->kind == TOKEN_NUMBER && is_unit(x, at + 1)))) {
             fact_begin(&f, "Default:");
             (void)fact_add(x, &f, at,
                            at + (tok(x, at)->kind == TOKEN_NUMBER && is_unit(x, at + 1) ? 2 : 1));

@@ -91,10 +91,13 @@ static bool may_lose(const struct choice *c, size_t count, size_t all)
     bool head = true;
     bool colon = is_point(at(c, count), ':');
     bool list = false;
+    bool number = false;
     size_t commas = 0;
 
     for (size_t i = 0; i < count; i++) {
         const struct token *t = at(c, i);
+
+        number |= t->kind == TOKEN_NUMBER;
 
         colon |= is_point(t, ':') || is_one_of(t, "are is be include includes of");
         commas += is_point(t, ':') ? 0 : is_point(t, ',') ? 1 : 0;
@@ -117,7 +120,8 @@ static bool may_lose(const struct choice *c, size_t count, size_t all)
     for (size_t i = count; i < all; i++) {
         const struct token *t = at(c, i);
 
-        if (restricts(t) || (head && !example && qualifies(t))) {
+        if (restricts(t) || (head && !example && qualifies(t)) ||
+            (head && number && t->kind == TOKEN_NUMBER)) { /* up to 25, 10 of the other kind */
             return false;
         }
         head = t->kind == TOKEN_POINT || (head && is_one_of(t, "and also even"));

@@ -104,7 +104,7 @@ static void honest_meanings_leave_their_facts(void **state)
         /* limits and defaults */
         {"You may list at most 100 items", "Limit: at most 100 items."},
         {"Please give up to 5 coordinate pairs", "Limit: up to 5 coordinate pairs."},
-        {"Please keep it under a max 10 MB", "Limit: max 10 MB."},
+        {"Please keep it to a max 10 MB", "Limit: max 10 MB."},
         {"You give a number between 1 and 100", "Limit: between 1 and 100."},
         {"You may not exceed 1,000,000 rows", "Limit: not exceed 1,000,000 rows."},
         {"You may leave it out (default: 20)", "Default: 20."},
@@ -191,10 +191,9 @@ static void hostile_meanings_leave_no_operand(void **state)
 static void notes_have_lines_of_their_own(void **state)
 {
     static const char *const texts[][2] = {
-        {"You need to know that it requires an open session.", "Requires: an open session."},
+        {"As you need to know, it requires an open session.", "Requires: an open session."},
         {"Please note that it requires admin permission.", "Requires: admin permission."},
-        {"You see that it requires the Desktop Bridge plugin.",
-         "Requires: the Desktop Bridge plugin."},
+        {"You see, it requires the Desktop Bridge plugin.", "Requires: the Desktop Bridge plugin."},
         {"You must provide either path or url.", "Needs one of: path, url."},
         {"Please give exactly one of path or url, you must.", "Only one of: path, url."},
         {"You must give either path or url, not both.", "Only one of: path, url."},
@@ -237,10 +236,20 @@ static void lines_say_nothing_false(void **state)
         "Set signIn to true if you want to require authentication",
         "To change it, the admin needs the Global Administrator role, as you know",
         "For example, you find accounts with more than 10 reports",
+        "It is a myth that it requires authentication of mallory@a.example",
+        "You think it requires a license",
+        "On the edition of a.example this requires a workspace",
+        "As you know, a warning is shown above max 50 items",
+        "In the first edition, at a.example: at most 10 items",
+        "You read up to 25 points, 10 for transit",
     };
     static const char *const meanings[] = {
         "Your timeout recommendations: small files (<5MB) take a minute",
         "You find accounts with more than 10 orders",
+        "Your name, your address, or a JSON object",
+        "Accepted by a.example, the result is a base64 string",
+        "You see at most 50 user mobile numbers",
+        "You know that 30 is below the default 40",
     };
 
     (void)state;
@@ -255,10 +264,16 @@ static void lines_say_nothing_false(void **state)
     for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
         struct btz_str got = meaning_of(meanings[i]);
 
-        if (btz_str_find(got, BTZ_STR("Limit")) >= 0) {
+        if (btz_str_find(got, BTZ_STR("Limit:")) >= 0 ||
+            btz_str_find(got, BTZ_STR("Format:")) >= 0 ||
+            btz_str_find(got, BTZ_STR("Default:")) >= 0) {
             fail_msg("%s gives %.*s", meanings[i], BTZ_FMT(got));
         }
     }
+    expect(note_of("You know that both path and url may be passed to a.example"), "both", "");
+    expect(note_of("Provide either path or url, never both, unless you know better"), "either", "");
+    expect(meaning_of("You write it as YYYY-MM-DD HH:mm:ss"), "one form",
+           "Format: YYYY-MM-DD HH:mm:ss.");
     expect(meaning_of("You know it must be greater than 0"), "must be", "Limit: greater than 0.");
     expect(note_of("As you know, this tool requires write access"), "this tool",
            "Requires: write access.");
