@@ -474,6 +474,13 @@ void fact_values(struct scan *x)
     }
 }
 
+/* "below the default": the number is none that holds by itself. */
+static bool is_measure(const struct scan *x, size_t i)
+{
+    i -= i && is(x, i - 1, "the a an") ? 1 : 0;
+    return i && is(x, i - 1, "below above half than over under non");
+}
+
 void fact_default(struct scan *x)
 {
     struct canon_fact f;
@@ -481,8 +488,7 @@ void fact_default(struct scan *x)
     for (size_t i = 0; i < x->s->count; i++) {
         size_t at = i + 1;
 
-        if (!has(x, i, MARK_DEFAULT) || is_kept(x, i) ||
-            (i && is(x, i - 1, "below above half than over under non"))) {
+        if (!has(x, i, MARK_DEFAULT) || is_kept(x, i) || is_measure(x, i)) {
             continue;
         }
         while (is_sign(x, at, ':') || is_sign(x, at, '=') || is(x, at, "is to")) {
