@@ -75,6 +75,7 @@ static int run_list(struct filter *f, const struct btz_json *tools, const struct
         return rc;
     }
     for (size_t i = 0; i < count; i++) {
+        canon_note_members(f->context, btz_json_at(tools, i));
         if (f->results[i].definition) {
             btz_json_push(f->arena, now, f->results[i].definition);
         }
@@ -98,6 +99,7 @@ static int run_one(struct filter *f, const struct btz_json *tool, const struct b
     if (rc) {
         return rc;
     }
+    canon_note_members(f->context, tool);
     f->tools = list;
     f->count = 1;
     *out = f->results[0].definition;
@@ -172,10 +174,7 @@ static int run_value(struct filter *f, const struct btz_json *value, const struc
     if (btz_json_is(btz_json_getz(value, "name"), BTZ_JSON_STRING)) {
         return run_one(f, value, out, err);
     }
-    return btz_err_set(
-        err, BTZ_EINVAL,
-        "expected a tool definition (an object with a \"name\"), an array of them, a "
-        "tools/list result, a JSON-RPC response with one, or a row with a \"tool\"");
+    return canon_no_definition(value, err);
 }
 
 /* ---- what is shown ---- */

@@ -1,9 +1,15 @@
-/* canon: the arms in which a model rewrites definitions. */
+/* canon: the arms in which a model rewrites definitions, and what its input should be. */
 #ifndef BTZ_CMD_CANON_H
 #define BTZ_CMD_CANON_H
 
 #include "cmd/cmd.h"
 #include "guard/canon.h"
+
+/* canon_members.c. The error of a value that holds no definition: names the member that is of a
+ * wrong type, if one is. */
+int canon_no_definition(const struct btz_json *value, struct btz_err *err) BTZ_WARN_UNUSED;
+/* Notes on stderr which members of a definition are of a wrong type, and so do not stay. */
+void canon_note_members(const struct btz_context *context, const struct btz_json *tool);
 
 struct canon_rewriter;
 

@@ -103,6 +103,13 @@ static int import_all(struct work *w, struct btz_err *err)
 
         rc = btz_sieve_import(w->context->arena, btz_args_positional(args, i), &options, w->seen,
                               &lines, &counts, err);
+        if (rc == BTZ_OK && counts.definitions + counts.twice == 0) {
+            rc = btz_err_set(err, BTZ_EINVAL,
+                             "there is no definition in it; %lld were left out because they have "
+                             "no \"name\" or are too large",
+                             (long long)counts.nameless);
+            btz_err_at(err, btz_args_positional(args, i), 0, 0);
+        }
         if (rc == BTZ_OK) {
             add_row(w, btz_args_positional(args, i), &counts);
         }

@@ -53,7 +53,7 @@ bool btz_canon_arm_is_control(enum btz_canon_arm arm)
 }
 
 /* Goes up with every change of what any arm makes of a definition. */
-static const char rules_version[] = "canon rules 6";
+static const char rules_version[] = "canon rules 7";
 
 struct btz_hash btz_canon_hash(void)
 {

@@ -27,7 +27,9 @@ static bool may_precede(struct btz_str name)
     while (canon_piece(&rest, &piece)) {
         uint32_t flags = canon_word(piece.ptr, piece.len, canon_word_hash(piece.ptr, piece.len));
 
-        if (flags & (WORD_SENDS | WORD_DELETES | WORD_PAYS) && !(flags & WORD_NOUN)) {
+        if ((flags & (WORD_SENDS | WORD_DELETES | WORD_PAYS) && !(flags & WORD_NOUN)) ||
+            (flags & (WORD_SENSITIVE | WORD_SOFT) && !(flags & WORD_SETUP) &&
+             !canon_is_one_of(piece.ptr, piece.len, "session sessions context mcp"))) {
             return false;
         }
         if (flags & WORD_SETUP) {

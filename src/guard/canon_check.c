@@ -252,17 +252,6 @@ static bool is_trivial(const struct token *t)
            (t->len == 2 && t->ptr[0] == '-' && t->ptr[1] == '1');
 }
 
-/* Digits that are not zero: 1,000,000 has one. */
-static size_t weight(const struct token *t)
-{
-    size_t n = 0;
-
-    for (size_t k = 0; k < t->len; k++) {
-        n += t->ptr[k] >= '1' && t->ptr[k] <= '9' ? 1 : 0;
-    }
-    return n;
-}
-
 static bool has_role(const struct token *t)
 {
     return t && t->kind == TOKEN_WORD && (t->flags & (WORD_NUMBERED | WORD_UNIT | WORD_STANDARD));
@@ -272,17 +261,21 @@ static bool has_role(const struct token *t)
 static const char *check_number(const struct choice *c, size_t i)
 {
     const struct token *t = at(c, i);
-    size_t digits = 0;
+    const struct token *before = neighbour(c, i, -1);
+    bool plain = canon_amounts_are_plain(t->ptr, t->len);
     bool unit = false;
     bool role = false;
 
     for (size_t k = 0; k < t->len; k++) {
-        digits += t->ptr[k] >= '0' && t->ptr[k] <= '9' ? 1 : 0;
         unit |= t->ptr[k] == '%' || (t->ptr[k] | 0x20) >= 'a';
     }
     if (t->flags & WORD_NUMBERED) { /* a range */
-        return digits > 6 ? "operand" : NULL;
+        return plain ? NULL : "operand";
     }
+    /* "RFC 5322" */
+    plain =
+        plain || is_version(c, i) ||
+        (before && before->kind == TOKEN_WORD && (before->flags & WORD_STANDARD) && t->len <= 5);
     if (i && at(c, i - 1)->kind == TOKEN_POINT && strchr("<>", at(c, i - 1)->ptr[0])) {
         role = true;
     }
@@ -304,9 +297,7 @@ static const char *check_number(const struct choice *c, size_t i)
         role |= has_role(n) || (n && step == -2 && n->kind == TOKEN_NUMBER);
     }
     role = role || is_trivial(t) || is_status(c, i) || is_version(c, i);
-    return digits > 6 && (digits > 10 || weight(t) > 2) ? "operand"
-           : role || unit                               ? NULL
-                                                        : "number-without-role";
+    return !plain ? "operand" : role || unit ? NULL : "number-without-role";
 }
 
 static bool names_somebody(const struct choice *c, size_t i);
@@ -384,15 +375,19 @@ static bool may_name_somebody(const struct token *before)
 
 static bool names_somebody(const struct choice *c, size_t i)
 {
-    const struct token *before = neighbour(c, i, -1);
+    const struct token *next_to = neighbour(c, i, -1);
+    const struct token *before = next_to;
 
     if (before && is_one_of(before, "the a an") && i >= 2) {
         before = neighbour(c, i, -2);
     }
-    /* What is told of a tool and of its results is not for or from somebody either. */
-    return before &&
-           (may_name_somebody(before) ||
-            ((c->role == ROLE_NOTE || c->role == ROLE_RETURNS) && is_one_of(before, "for from")));
+    if (!before) {
+        return false;
+    }
+    /* What is told of a tool and of its results is not for, from or of somebody either. */
+    return may_name_somebody(before) ||
+           ((c->role == ROLE_NOTE || c->role == ROLE_RETURNS) && is_one_of(before, "for from")) ||
+           (c->role == ROLE_NOTE && is_word(next_to, "of"));
 }
 
 /* "after specific text": where in a document. */
@@ -413,10 +408,110 @@ static bool is_place(const struct choice *c, size_t i)
     return false;
 }
 
+/* Deleted, sent, paid, copied, granted: what is done to something of somebody. */
+static bool is_done_outward(const struct token *t)
+{
+    return t->kind == TOKEN_WORD &&
+           ((t->flags & (WORD_SENDS | WORD_DELETES | WORD_PAYS) &&
+             ((t->flags & WORD_INFLECTED) || is_one_of(t, "sent paid"))) ||
+            is_one_of(t, "copied moved granted shared given uploaded published released exposed"));
+}
+
+/* "must be deleted", "has to be sent" */
+static bool is_demanded(const struct choice *c, size_t i)
+{
+    const struct token *be = neighbour(c, i, -1);
+    const struct token *must = be && i >= 2 ? neighbour(c, i, -2) : NULL;
+    const struct token *has = must && i >= 3 ? neighbour(c, i, -3) : NULL;
+
+    for (size_t k = 0; k < i; k++) {
+        if (is_one_of(at(c, k), "if whether")) {
+            return false; /* a switch */
+        }
+    }
+    return be && must && is_word(be, "be") && is_done_outward(at(c, i)) &&
+           (is_one_of(must, "must should") ||
+            (is_word(must, "to") && has && is_one_of(has, "has have need needs had")));
+}
+
+/* "copied to all users", "granted to everyone" */
+static bool is_for_all(const struct choice *c, size_t i)
+{
+    const struct token *to = neighbour(c, i, -1);
+
+    if (!to || !is_one_of(to, "to with") ||
+        !is_one_of(at(c, i), "all every any everyone everybody anyone anybody")) {
+        return false;
+    }
+    for (size_t k = 0; k + 1 < i; k++) {
+        if (is_done_outward(at(c, k))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "the content of the environment file", "all environment variables", unless that is what the
+ * definition is about. */
+static bool is_all_environment(const struct choice *c, size_t i)
+{
+    static const char *const own[] = {"env", "envs", "environment", "vars", "variables"};
+    const struct token *next = neighbour(c, i, 1);
+
+    if (!is_word(at(c, i), "environment") || !next ||
+        !is_one_of(next, "file files variable variables")) {
+        return false;
+    }
+    for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++) {
+        size_t len = strlen(own[k]);
+
+        if (canon_own_has(c->judge->own, own[k], len, canon_word_hash(own[k], len))) {
+            return false;
+        }
+    }
+    for (size_t k = 0; k < i; k++) {
+        if (is_one_of(at(c, k), "content contents all every each value values")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Statements that are orders: what has to be done to somebody's things, what needs no consent,
+ * which tool to prefer. NULL: it is none. */
+static const char *veiled_order(const struct choice *c, size_t i)
+{
+    const struct token *t = at(c, i);
+    const struct token *next = neighbour(c, i, 1);
+
+    if (c->role != ROLE_PURPOSE && is_demanded(c, i)) {
+        return "order";
+    }
+    if (c->role != ROLE_PURPOSE && is_for_all(c, i)) {
+        return "recipient";
+    }
+    if (!next) {
+        return NULL;
+    }
+    if (is_one_of(t, "no without") &&
+        is_one_of(next, "confirmation confirmations approval approvals permission prompt")) {
+        return "order";
+    }
+    if (is_one_of(t, "preferred recommended best only") &&
+        is_one_of(next, "way tool method choice") && c->role != ROLE_MEANING) {
+        return "precedence";
+    }
+    return is_all_environment(c, i) ? "sensitive" : NULL;
+}
+
 static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
 {
     const struct token *t = at(c, i);
+    const char *order = veiled_order(c, i);
 
+    if (order) {
+        return order;
+    }
     if (t->flags & WORD_BANNED) {
         return is_excused(c, i) ? NULL : why_banned(t->flags);
     }

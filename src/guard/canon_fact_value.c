@@ -1,8 +1,6 @@
 /* Fixed lines about values: their form, their bounds, what is allowed, what is the default. */
 #include "guard/canon_fact.h"
 
-enum { BOUND_DIGITS = 5 };
-
 /* ---- formats ---- */
 
 static bool begins(const struct token *t, const char *head)
@@ -168,6 +166,21 @@ static bool is_manner(const struct scan *x, size_t i)
            is(x, i, "lowercase uppercase case-insensitive case-sensitive alphanumeric decimal");
 }
 
+/* Whether a form is said to be the value's: "in JSON", "JSON string", "valid YAML", "csv or tsv";
+ * not "complete workflow JSON", "the GraphQL query". */
+static bool is_of_value(const struct scan *x, size_t i, size_t n)
+{
+    if (!has(x, i, MARK_ALONE) || n > 1 || i == 0 || has(x, i + n, MARK_CUE) ||
+        is(x, i + n, "content text document markup source code")) {
+        return true;
+    }
+    if (is(x, i - 1, "the a an")) {
+        return i + n >= x->s->count || tok(x, i + n)->kind == TOKEN_POINT;
+    }
+    return tok(x, i - 1)->kind == TOKEN_POINT || has(x, i - 1, MARK_CUE | MARK_ALONE | MARK_LIST) ||
+           is(x, i - 1, "in as or and to into be is are use uses using");
+}
+
 void fact_formats(struct scan *x)
 {
     enum { SHORT = 10 };
@@ -193,6 +206,9 @@ void fact_formats(struct scan *x)
         if (n && is_manner(x, i) && x->s->count > SHORT) {
             continue;
         }
+        if (n && !is_of_value(x, i, n)) {
+            continue;
+        }
         if (n && !is_denied(x, i) && (is(x, i + n, "or") || !fact_is_weakened(x, i + n))) {
             (void)fact_add(x, &f, i, i + n);
             i += n - 1;
@@ -207,23 +223,19 @@ void fact_formats(struct scan *x)
 static bool is_bound(const struct scan *x, size_t i)
 {
     const struct token *t = tok(x, i);
-    size_t digits = 0;
-    size_t weight = 0;
 
     if (t->kind != TOKEN_NUMBER || (i && (tok(x, i - 1)->flags & WORD_CURRENCY)) ||
-        (tok(x, i + 1)->kind == TOKEN_WORD && (tok(x, i + 1)->flags & WORD_CURRENCY))) {
+        (tok(x, i + 1)->kind == TOKEN_WORD && (tok(x, i + 1)->flags & WORD_CURRENCY)) ||
+        !canon_amounts_are_plain(t->ptr, t->len)) {
         return false;
     }
     for (size_t k = 0; k < t->len; k++) {
-        if (t->ptr[k] >= '0' && t->ptr[k] <= '9') {
-            digits++;
-            weight += t->ptr[k] != '0' ? 1 : 0;
-        } else if ((t->ptr[k] | 0x20) >= 'a' && (t->ptr[k] | 0x20) <= 'z') {
+        if ((t->ptr[k] | 0x20) >= 'a' && (t->ptr[k] | 0x20) <= 'z') {
             return canon_is_one_of(t->ptr + k, t->len - k,
                                    "kb mb gb tb kib mib gib k m s ms h d px pt em km cm mm kg g");
         }
     }
-    return digits <= BOUND_DIGITS || (digits <= 10 && weight <= 2);
+    return true;
 }
 
 static bool is_unit(const struct scan *x, size_t i)
@@ -305,6 +317,20 @@ bool fact_is_weakened(const struct scan *x, size_t i)
               "although though");
 }
 
+/* "driving: by traffic (limited to 10 points)": a limit of one of the values. */
+static bool is_of_one_value(const struct scan *x, size_t i)
+{
+    size_t k = i;
+
+    while (k && !is_sign(x, k - 1, '(')) {
+        k--;
+    }
+    while (k && !is_sign(x, k - 1, ':')) {
+        k--;
+    }
+    return k > 0;
+}
+
 /* A number that is said to be the default. */
 static bool is_default(const struct scan *x, size_t i)
 {
@@ -354,7 +380,7 @@ void fact_limits(struct scan *x)
             !is(x, to, "per")) {
             continue; /* of what, is lost */
         }
-        if (fact_is_weakened(x, to) || is(x, to, "to") ||
+        if (fact_is_weakened(x, to) || is(x, to, "to") || is_of_one_value(x, from) ||
             (to > i + (n ? n : 1) && tok(x, to)->kind == TOKEN_WORD &&
              !(tok(x, to)->flags & WORD_FUNCTION) && !is(x, to, "long"))) {
             continue; /* the last: 50 user mobile numbers */

@@ -240,11 +240,15 @@ bool canon_name_is_plain(struct btz_str name, size_t max);
 bool canon_value_is_plain(struct btz_str value);
 /* ... and a default, an example: only words of the table and short numbers. */
 bool canon_default_is_plain(struct btz_str value);
-bool canon_pattern_is_plain(struct btz_str pattern);
-/* Numbers of constants and defaults; with `bound` those of ranges, which may be powers of two. */
-bool canon_number_is_plain(struct btz_str digits, bool bound);
 /* Whether `value` is one of the known ones of format, contentEncoding or contentMediaType. */
 bool canon_format_is_known(struct btz_str keyword, struct btz_str value);
+
+/* canon_pattern.c. A number has at most three digits that are no zeros at its end, or is one that
+ * programs have: a power of two, a year. */
+bool canon_pattern_is_plain(struct btz_str pattern);
+bool canon_number_is_plain(struct btz_str digits);
+/* ... and each of those in a run of digits, signs and units: 1,000 or 10-20MB. */
+bool canon_amounts_are_plain(const char *p, size_t len);
 
 /* Cuts a name into pieces at case changes, '_', '-', '.', '/', ' '; false at the end. */
 bool canon_piece(struct btz_str *rest, struct btz_str *piece);

@@ -1,4 +1,4 @@
-/* Names, values of enumerations, defaults and patterns: what of them may be shown as it is. They
+/* Names, values of enumerations and defaults: what of them may be shown as it is. They
  * are needed for calling, so they cannot simply go; what is no plain name gets a number instead,
  * and the map back is kept. */
 #include "guard/canon_int.h"
@@ -6,10 +6,10 @@
 enum {
     PIECES_MAX = 7,
     VALUE_PIECES_MAX = 5,
+    VALUE_DIGITS_MAX = 6,
     DEFAULT_MAX = 40,
     SHORT_MAX = 5,
-    PATTERN_MAX = 160,
-    PATTERN_RUN_MAX = 24
+    RUN_OF_DIGITS_MAX = 4
 };
 
 static bool is_letter(char c)
@@ -105,21 +105,51 @@ struct pieces {
     unsigned private;        /* sensitive words, and words of the conversation */
     unsigned towards;        /* to, into, at: a recipient may follow */
     unsigned unknown_behind; /* unknown ones behind such a word */
+    unsigned sends;          /* verbs of sending, paying and deleting */
+    unsigned spelled;        /* signs of addresses and paths that are written as words */
+    unsigned orders;         /* verbs of those behind "call" and the like */
     unsigned longest;
+    unsigned longest_run; /* of digits */
 };
+
+/* "evil dot com", "evil_com", "etc passwd". `before` and `flags` are of the piece before. */
+static bool is_spelled(struct btz_str before, uint32_t flags, struct btz_str piece, bool last)
+{
+    bool unknown = before.len > 3 && !flags;
+
+    if (before.len == 0) {
+        return false;
+    }
+    return canon_is_one_of(before.ptr, before.len, "etc") ||
+           canon_is_one_of(piece.ptr, piece.len, "passwd sudoers htpasswd") ||
+           (last && (unknown || canon_is_one_of(before.ptr, before.len, "dot")) &&
+            canon_is_one_of(piece.ptr, piece.len, "com org net example"));
+}
+
+/* "call_send_mail" */
+static bool is_order(struct btz_str before, uint32_t flags)
+{
+    return (flags & (WORD_SENDS | WORD_PAYS | WORD_DELETES)) && before.len &&
+           canon_is_one_of(before.ptr, before.len, "call calls invoke always must never please");
+}
 
 static struct pieces pieces_of(struct btz_str name)
 {
+    const uint32_t outward = WORD_SENDS | WORD_PAYS | WORD_DELETES;
     struct pieces p = {0};
     struct btz_str rest = name;
+    struct btz_str before = BTZ_STR_NONE;
     struct btz_str piece;
+    uint32_t flags_before = 0;
 
     while (canon_piece(&rest, &piece)) {
         uint32_t flags = canon_word(piece.ptr, piece.len, canon_word_hash(piece.ptr, piece.len));
         unsigned digits = 0;
+        unsigned zeros = 0;
 
         for (size_t i = 0; i < piece.len; i++) {
             digits += is_digit(piece.ptr[i]) ? 1 : 0;
+            zeros += piece.ptr[i] == '0' ? 1 : 0;
         }
         p.count++;
         p.digits += digits;
@@ -128,7 +158,13 @@ static struct pieces pieces_of(struct btz_str name)
         p.banned += flags & WORD_BANNED ? 1 : 0;
         p.private += flags & (WORD_SENSITIVE | WORD_SOFT) ? 1 : 0;
         p.towards += flags & WORD_TOWARDS ? 1 : 0;
+        p.sends += flags & outward ? 1 : 0;
+        p.spelled += is_spelled(before, flags_before, piece, rest.len == 0) ? 1 : 0;
+        p.orders += is_order(before, flags) ? 1 : 0;
         p.longest = piece.len > p.longest ? (unsigned)piece.len : p.longest;
+        p.longest_run = digits > p.longest_run && zeros < digits ? digits : p.longest_run;
+        before = piece;
+        flags_before = flags;
     }
     return p;
 }
@@ -197,6 +233,17 @@ static bool is_dotted(struct btz_str s)
     return false;
 }
 
+/* customfield_10020, as trackers name what their users add. */
+static bool is_numbered_field(struct btz_str name)
+{
+    struct btz_str rest = name;
+    struct btz_str piece;
+
+    return canon_piece(&rest, &piece) &&
+           canon_is_one_of(piece.ptr, piece.len, "field customfield") && rest.len <= 6 &&
+           canon_piece(&rest, &piece) && rest.len == 0;
+}
+
 bool canon_name_is_plain(struct btz_str name, size_t max)
 {
     struct pieces p;
@@ -211,11 +258,24 @@ bool canon_name_is_plain(struct btz_str name, size_t max)
     }
     p = pieces_of(name);
     return p.count >= 1 && p.count <= PIECES_MAX && p.longest <= 24 && p.digits <= 5 &&
-           p.unknown_behind == 0 && p.banned <= 1 && (p.banned == 0 || p.count <= 3) &&
+           (p.longest_run <= RUN_OF_DIGITS_MAX || is_numbered_field(name)) &&
+           p.unknown_behind == 0 && p.spelled == 0 && p.orders == 0 &&
+           (p.sends == 0 || p.unknown <= 1) && p.banned <= 1 && (p.banned == 0 || p.count <= 3) &&
            p.unknown <= (p.count >= 6   ? 0U
                          : p.count >= 4 ? 1U
                                         : 3U) &&
            (p.private <= 1 || p.count <= 3) && p.private <= 2;
+}
+
+/* Digits and signs alone, and no number that programs have. */
+static bool is_amount(struct btz_str value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        if (is_letter(value.ptr[i])) {
+            return false;
+        }
+    }
+    return !canon_amounts_are_plain(value.ptr, value.len);
 }
 
 /* Units, signs and codes so short that nothing can be asked with them. */
@@ -279,7 +339,7 @@ bool canon_value_is_plain(struct btz_str value)
     struct pieces p;
     size_t slashes = 0;
 
-    if (value.len == 0 || is_short(value)) {
+    if (value.len == 0 || (is_short(value) && !is_amount(value))) {
         return true;
     }
     if (value.len > CANON_VALUE_MAX || !has_only(value, "_-./+ :%#")) {
@@ -289,15 +349,19 @@ bool canon_value_is_plain(struct btz_str value)
     if (is_given(value)) {
         return true;
     }
+    if (canon_is_date(value.ptr, value.len)) {
+        return true;
+    }
     for (size_t i = 0; i < value.len; i++) {
         slashes += value.ptr[i] == '/' ? 1 : 0;
     }
     p = pieces_of(value);
-    if (is_host(value) || (is_dotted(value) && p.unknown)) {
+    if (is_amount(value) || is_host(value) || (is_dotted(value) && p.unknown)) {
         return false;
     }
-    return p.count <= VALUE_PIECES_MAX && p.longest <= 20 && p.digits <= 8 &&
-           (p.banned == 0 || p.count == 1) && p.unknown <= 2 &&
+    return p.count <= VALUE_PIECES_MAX && p.longest <= 20 && p.digits <= VALUE_DIGITS_MAX &&
+           p.longest_run <= RUN_OF_DIGITS_MAX && p.unknown_behind == 0 && p.spelled == 0 &&
+           (p.sends == 0 || p.unknown == 0) && (p.banned == 0 || p.count == 1) && p.unknown <= 2 &&
            (p.private <= 1 && (p.private == 0 || p.count <= 2)) && slashes <= 1 &&
            value.ptr[0] != '/' && value.ptr[0] != ' ' && value.ptr[value.len - 1] != ' ';
 }
@@ -306,7 +370,7 @@ bool canon_default_is_plain(struct btz_str value)
 {
     struct pieces p;
 
-    if (value.len == 0 || is_short(value)) {
+    if (value.len == 0 || (is_short(value) && !is_amount(value))) {
         return true;
     }
     if (value.len > DEFAULT_MAX || !has_only(value, "_-./+ :%#,*")) {
@@ -316,169 +380,13 @@ bool canon_default_is_plain(struct btz_str value)
         return true;
     }
     p = pieces_of(value);
-    return p.count <= VALUE_PIECES_MAX && p.digits <= 8 && p.unknown == 0 && p.banned == 0 &&
-           p.private == 0 && !is_host(value) && value.ptr[0] != '/' && value.ptr[0] != '.';
-}
-
-/* A run of letters that is no word of the table is at most three long. */
-static bool is_pattern_word(struct btz_str run)
-{
-    uint32_t flags;
-
-    if (run.len <= 3) {
+    if (canon_is_date(value.ptr, value.len)) {
         return true;
     }
-    flags = canon_word(run.ptr, run.len, canon_word_hash(run.ptr, run.len));
-    return run.len <= PATTERN_RUN_MAX && flags &&
-           !(flags & (WORD_BANNED | WORD_SENSITIVE | WORD_SOFT));
-}
-
-/* What a pattern asks for to the letter, pieces between classes, groups and repetitions. */
-struct literal {
-    char text[PATTERN_MAX];
-    size_t len;
-    size_t digits; /* of the whole pattern */
-};
-
-/* Nothing that could be an address, a path, a host or an account. */
-static bool is_literal_plain(struct literal *l)
-{
-    size_t letters = 0;
-    size_t digits = 0;
-
-    for (size_t i = 0; i < l->len; i++) {
-        char c = l->text[i];
-        bool before = i && (is_letter(l->text[i - 1]) || is_digit(l->text[i - 1]));
-        bool behind = i + 1 < l->len && (is_letter(l->text[i + 1]) || is_digit(l->text[i + 1]));
-
-        letters += is_letter(c) ? 1 : 0;
-        digits += is_digit(c) ? 1 : 0;
-        if ((c == '/' && behind) || (strchr(".@:;~\\", c) && before && behind)) {
-            return false;
-        }
-    }
-    l->digits += digits;
-    l->len = 0;
-    return letters <= 16 && digits <= 4 && l->digits <= 8 && (digits < 3 || letters < 2);
-}
-
-/* A pattern is a form as long as it spells out no words, paths, hosts or numbers. */
-bool canon_pattern_is_plain(struct btz_str pattern)
-{
-    struct literal literal = {.len = 0};
-    size_t words = 0;
-    size_t run = 0; /* of digits in a class */
-    bool class = false;
-
-    if (pattern.len > PATTERN_MAX) {
-        return false;
-    }
-    for (size_t i = 0; i < pattern.len; i++) {
-        char c = pattern.ptr[i];
-        size_t begin = i;
-
-        if ((unsigned char)c <= ' ' || (unsigned char)c >= 0x7F) {
-            return false;
-        }
-        if (c == '\\' && i + 1 < pattern.len) {
-            c = pattern.ptr[++i];
-            if (!class && !is_letter(c) && !is_digit(c)) {
-                literal.text[literal.len++] = c;
-            } else if (!class && !is_literal_plain(&literal)) {
-                return false;
-            }
-            continue;
-        }
-        while (i < pattern.len && is_letter(pattern.ptr[i])) {
-            i++;
-        }
-        if (i > begin) {
-            if (!is_pattern_word((struct btz_str){pattern.ptr + begin, i - begin}) ||
-                (i - begin > 3 && ++words > 12)) {
-                return false;
-            }
-            if (!class) {
-                memcpy(literal.text + literal.len, pattern.ptr + begin, i - begin);
-                literal.len += i - begin;
-            }
-            i--;
-            run = 0;
-            continue;
-        }
-        run = class && is_digit(c) ? run + 1 : 0;
-        if (run > 4 && run != 10) { /* 0123456789 has ten */
-            size_t from = i + 1 - run;
-
-            if (c - '0' != (int)(run - 1) || pattern.ptr[from] != '0') {
-                return false;
-            }
-        }
-        if (class) {
-            class = c != ']';
-        } else if (c == '{') {
-            for (begin = i; i < pattern.len && pattern.ptr[i] != '}'; i++) {
-            }
-            if (i - begin > 12 || !is_literal_plain(&literal)) {
-                return false;
-            }
-        } else if (strchr("[]()|*+?^$", c)) {
-            class = c == '[';
-            if (!is_literal_plain(&literal)) {
-                return false;
-            }
-        } else {
-            literal.text[literal.len++] = c;
-        }
-    }
-    return is_literal_plain(&literal);
-}
-
-/* ---- numbers ---- */
-
-static bool is_listed_number(struct btz_str digits, const char *const *list)
-{
-    for (; *list; list++) {
-        if (btz_str_is(digits, *list)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool canon_number_is_plain(struct btz_str digits, bool bound)
-{
-    /* Ends of the usual types: 2^31, 2^32, 2^53, 2^63, 2^64, and of float and double. */
-    static const char *const ends[] = {"2147483647",
-                                       "2147483648",
-                                       "4294967295",
-                                       "4294967296",
-                                       "9007199254740991",
-                                       "9007199254740992",
-                                       "9223372036854775807",
-                                       "9223372036854775808",
-                                       "18446744073709551615",
-                                       "1.7976931348623157e308",
-                                       "1.7976931348623157e+308",
-                                       "3.4028234663852886e38",
-                                       "3.4028234663852886e+38",
-                                       "2.2250738585072014e-308",
-                                       NULL};
-    size_t count = 0;
-    size_t significant = 0;
-
-    if (digits.len && digits.ptr[0] == '-') {
-        digits = btz_str_sub(digits, 1, digits.len);
-    }
-    if (bound && is_listed_number(digits, ends)) {
-        return true;
-    }
-    for (size_t i = 0; i < digits.len && digits.ptr[i] != 'e' && digits.ptr[i] != 'E'; i++) {
-        if (is_digit(digits.ptr[i])) {
-            count += count || digits.ptr[i] != '0' ? 1 : 0;
-            significant = digits.ptr[i] != '0' ? count : significant;
-        }
-    }
-    return digits.len <= 24 && (count < 9 || significant <= (bound ? 4 : 2));
+    return p.count <= VALUE_PIECES_MAX && p.digits <= VALUE_DIGITS_MAX && p.unknown == 0 &&
+           p.banned == 0 && p.private == 0 && p.spelled == 0 &&
+           p.longest_run <= RUN_OF_DIGITS_MAX && (p.sends == 0 || p.count == 1) &&
+           !is_amount(value) && !is_host(value) && value.ptr[0] != '/' && value.ptr[0] != '.';
 }
 
 /* ---- formats ---- */

@@ -58,6 +58,13 @@ static bool is_advice(const struct choice *c)
                            "its directly only first also");
 }
 
+static bool is_name(const struct choice *c, const struct token *t)
+{
+    return !c->judge->renamed && t->len == c->judge->name.len &&
+           canon_word_hash(t->ptr, t->len) ==
+               canon_word_hash(c->judge->name.ptr, c->judge->name.len);
+}
+
 bool canon_fits_role(const struct choice *c)
 {
     const struct token *first = at(c, 0);
@@ -81,7 +88,9 @@ bool canon_fits_role(const struct choice *c)
     }
     switch (c->role) {
     case ROLE_PURPOSE:
-        return c->count >= 2 && first->kind == TOKEN_WORD &&
+        /* One word, if it is the tool's own verb: "Move." */
+        return (c->count >= 2 || ((flags & WORD_EFFECTS) && is_name(c, first))) &&
+               first->kind == TOKEN_WORD &&
                !is_one_of(first, "if when while unless because use used requires needs") &&
                ((flags & WORD_EFFECTS) ? !(flags & WORD_INFLECTED) : true);
     case ROLE_NOTE:

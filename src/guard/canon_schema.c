@@ -149,7 +149,7 @@ static bool value_stays(const struct work *w, const struct btz_json *value, bool
     case BTZ_JSON_STRING:
         return !inner || canon_value_is_plain(btz_json_str(value));
     case BTZ_JSON_NUMBER:
-        return canon_number_is_plain(btz_json_number_text(value), false);
+        return canon_number_is_plain(btz_json_number_text(value));
     case BTZ_JSON_OBJECT:
     case BTZ_JSON_ARRAY:
         for (size_t i = 0; i < btz_json_count(value); i++) {
@@ -294,7 +294,7 @@ static const struct btz_json *default_of(struct work *w, const struct btz_json *
 
             if (btz_json_is(item, BTZ_JSON_OBJECT) || btz_json_is(item, BTZ_JSON_ARRAY) ||
                 (btz_json_is(item, BTZ_JSON_NUMBER) &&
-                 !canon_number_is_plain(btz_json_number_text(item), false)) ||
+                 !canon_number_is_plain(btz_json_number_text(item))) ||
                 (btz_json_is(item, BTZ_JSON_STRING) &&
                  !canon_default_is_plain(btz_json_str(item)))) {
                 canon_drop(w, value, "default-free-text");
@@ -559,9 +559,11 @@ static const struct btz_json *keyword_value(struct work *w, const struct btz_jso
     case KEY_DEFINITIONS:
     case KEY_PATTERNS:
     case KEY_DEPENDENT:
-        return kind == BTZ_JSON_OBJECT
-                   ? schemas_by_name(w, schema, value, (enum canon_keyword)key, prose)
-                   : NULL;
+        if (kind == BTZ_JSON_OBJECT) {
+            value = schemas_by_name(w, schema, value, (enum canon_keyword)key, prose);
+            return key == KEY_PROPERTIES || is_verbatim(w) || btz_json_count(value) ? value : NULL;
+        }
+        return NULL;
     case KEY_REQUIRED:
         return kind == BTZ_JSON_ARRAY  ? names_of(w, schema, value)
                : kind == BTZ_JSON_BOOL ? value
@@ -591,9 +593,9 @@ static const struct btz_json *keyword_value(struct work *w, const struct btz_jso
         return default_of(w, schema, value);
     case KEY_NUMBER:
         /* Draft 4 has exclusiveMinimum: true. */
-        return kind == BTZ_JSON_BOOL || (kind == BTZ_JSON_NUMBER &&
-                                         (is_verbatim(w) ||
-                                          canon_number_is_plain(btz_json_number_text(value), true)))
+        return kind == BTZ_JSON_BOOL ||
+                       (kind == BTZ_JSON_NUMBER &&
+                        (is_verbatim(w) || canon_number_is_plain(btz_json_number_text(value))))
                    ? value
                    : NULL;
     case KEY_SWITCH:
@@ -612,9 +614,13 @@ static const struct btz_json *keyword_value(struct work *w, const struct btz_jso
 }
 
 /* Kinds whose own function has noted the texts of what it refused. */
-static bool notes_itself(int key)
+static bool notes_itself(int key, const struct btz_json *value)
 {
     switch (key) {
+    case KEY_DEFINITIONS:
+    case KEY_PATTERNS:
+    case KEY_DEPENDENT:
+        return btz_json_is(value, BTZ_JSON_OBJECT); /* nothing in it stays */
     case KEY_TYPE:
     case KEY_ENUM:
     case KEY_CONST:
@@ -671,7 +677,7 @@ const struct btz_json *canon_schema(struct work *w, const struct btz_json *schem
                 btz_json_set(w->arena, out, is_verbatim(w) ? key : BTZ_STR("$ref"), now);
             } else if (now) {
                 btz_json_set(w->arena, out, key, now);
-            } else if (!notes_itself(what)) {
+            } else if (!notes_itself(what, value)) {
                 canon_drop(w, value, "keyword-malformed");
             }
         }

@@ -30,52 +30,152 @@ static size_t digits_at(const char *p, size_t len, size_t at)
 
 /* ---- dates ---- */
 
-/* Parts of dates and their masks: 2024, 01, YYYY, MM, hh. */
-static bool date_part(const char *p, size_t len)
+/* YYYY, MM, hh: the same letter two or four times. */
+static bool is_mask_part(const char *p, size_t len)
 {
     size_t same = 0;
 
-    if (digits_at(p, len, 0) == len) {
-        return len > 0 && len <= 4;
-    }
     while (same < len && p[same] == p[0]) {
         same++;
     }
     return same == len && (len == 2 || len == 4) && memchr("YMDHShmsyd", p[0], 10) != NULL;
 }
 
-/* Two to three parts of one kind between '-', ':' or '/'. */
-static bool is_day_or_time(const char *p, size_t len)
+/* A part of a day or time: digits, their value; a mask, 0 and `*mask`. Negative: neither. */
+static int part_value(const char *p, size_t len, bool *mask)
 {
-    size_t parts = 0;
-    size_t begin = 0;
+    int value = 0;
 
-    for (size_t i = 0; i <= len; i++) {
-        if (i == len || p[i] == '-' || p[i] == ':' || p[i] == '/') {
-            if (!date_part(p + begin, i - begin)) {
-                return false;
-            }
-            parts++;
-            begin = i + 1;
+    if (len && len <= 4 && digits_at(p, len, 0) == len) {
+        for (size_t i = 0; i < len; i++) {
+            value = value * 10 + (p[i] - '0');
         }
+        return value;
     }
-    return parts >= 2 && parts <= 3 && len <= 10;
+    *mask = is_mask_part(p, len);
+    return *mask ? 0 : -1;
 }
 
-/* Behind a time of day: nothing, a fraction of up to seven digits or s, and a zone. */
+struct parts {
+    size_t count;
+    int value[3];
+    size_t len[3];
+    bool mask; /* some part is one */
+};
+
+/* Cuts at '-', ':' or '/', the same one throughout; false: no two to three parts. */
+static bool cut_parts(const char *p, size_t len, struct parts *out, char *sign)
+{
+    size_t begin = 0;
+
+    *out = (struct parts){0};
+    *sign = '\0';
+    for (size_t i = 0; i <= len; i++) {
+        bool mask = false;
+
+        if (i < len && p[i] != '-' && p[i] != ':' && p[i] != '/') {
+            continue;
+        }
+        if (out->count == 3 || (i < len && *sign && *sign != p[i])) {
+            return false;
+        }
+        *sign = i < len ? p[i] : *sign;
+        out->len[out->count] = i - begin;
+        out->value[out->count] = part_value(p + begin, i - begin, &mask);
+        if (out->value[out->count++] < 0) {
+            return false;
+        }
+        out->mask |= mask;
+        begin = i + 1;
+    }
+    return out->count >= 2 && len <= 10;
+}
+
+static bool is_month_and_day(int month, int day)
+{
+    return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+static bool is_year(int year, size_t len)
+{
+    return len == 4 && year >= 1900 && year <= 2199;
+}
+
+/* 123:456, 1:2: no digit but the next one, as examples of two numbers have them. */
+static bool is_counting(const char *p, size_t len)
+{
+    for (size_t i = 1; i < len; i++) {
+        if (is_digit(p[i]) && is_digit(p[i - 1]) && p[i] != p[i - 1] + 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* 09:30, 23:59:59, and proportions of pictures; no 48:29. */
+static bool is_time(const struct parts *t)
+{
+    static const uint8_t ratios[][2] = {{1, 1}, {3, 2}, {2, 3},  {4, 3},  {3, 4},
+                                        {5, 4}, {4, 5}, {16, 9}, {9, 16}, {21, 9}};
+
+    for (size_t i = 0; t->count == 2 && i < sizeof(ratios) / sizeof(ratios[0]); i++) {
+        if (t->value[0] == ratios[i][0] && t->value[1] == ratios[i][1]) {
+            return true;
+        }
+    }
+    return t->value[0] <= 24 && t->value[1] <= 59 && t->len[0] <= 2 && t->len[1] == 2 &&
+           (t->count == 2 || (t->value[2] <= 59 && t->len[2] == 2));
+}
+
+/* 2024-01-15, 01/15/2024, 15-01-2024, 2024-01; no 2948-13-37. */
+static bool is_day(const struct parts *d)
+{
+    const int *v = d->value;
+
+    if (d->count == 2) {
+        return (is_year(v[0], d->len[0]) && is_month_and_day(v[1], 1)) ||
+               (is_year(v[1], d->len[1]) && is_month_and_day(v[0], 1)) ||
+               (is_year(v[0], d->len[0]) && is_year(v[1], d->len[1])) ||
+               is_month_and_day(v[0], v[1]) || is_month_and_day(v[1], v[0]);
+    }
+    return (is_year(v[0], d->len[0]) && is_month_and_day(v[1], v[2])) ||
+           ((is_year(v[2], d->len[2]) || d->len[2] == 2) &&
+            (is_month_and_day(v[0], v[1]) || is_month_and_day(v[1], v[0])));
+}
+
+/* Two to three parts of one kind. */
+static bool is_day_or_time(const char *p, size_t len)
+{
+    struct parts parts;
+    char sign;
+
+    if (!cut_parts(p, len, &parts, &sign)) {
+        return false;
+    }
+    for (size_t i = 0; parts.mask && i < parts.count; i++) {
+        if (parts.value[i] > 59 && !is_year(parts.value[i], parts.len[i])) {
+            return false;
+        }
+    }
+    return parts.mask || (sign == ':' ? is_time(&parts) || is_counting(p, len) : is_day(&parts));
+}
+
+/* Behind a time of day: nothing, a fraction of up to three digits, of zeros or of s, and a zone. */
 static bool is_rest_of_time(const char *p, size_t len)
 {
     size_t i = 0;
 
     if (i < len && p[i] == '.') {
         size_t n = 0;
+        size_t weight = 0;
 
         i++;
-        while (i < len && (is_digit(p[i]) || p[i] == 's' || p[i] == 'S') && n < 7) {
+        while (i < len && (is_digit(p[i]) || p[i] == 's' || p[i] == 'S') && n < 9) {
+            weight += p[i] >= '1' && p[i] <= '9' ? 1 : 0;
             i++;
             n++;
         }
-        if (n == 0) {
+        if (n == 0 || weight > 3) {
             return false;
         }
     }
@@ -83,7 +183,7 @@ static bool is_rest_of_time(const char *p, size_t len)
         return true;
     }
     return len - i == 6 && (p[i] == '+' || p[i] == '-') && p[i + 3] == ':' &&
-           date_part(p + i + 1, 2) && date_part(p + i + 4, 2);
+           is_day_or_time(p + i + 1, 5);
 }
 
 /* 2024-01-15T09:30:00Z, YYYY-MM-DDTHH:MM:SSZ: a whole day, T, a time. */
@@ -319,7 +419,9 @@ static bool is_mask(const char *p, size_t len)
                 i++;
             }
             flags = canon_word(p + word, i - word, canon_word_hash(p + word, i - word));
-            if (!flags || (flags & (WORD_BANNED | WORD_SENSITIVE | WORD_SOFT))) {
+            if (!flags || (flags & (WORD_BANNED | WORD_SENSITIVE | WORD_SOFT)) ||
+                (flags & (WORD_SENDS | WORD_DELETES | WORD_PAYS) && !(flags & WORD_NOUN)) ||
+                canon_is_one_of(p + word, i - word, "everyone everybody anyone all")) {
                 return false;
             }
             i += i < len && (p[i] == '_' || p[i] == '-') ? 1 : 0;
@@ -387,7 +489,7 @@ bool canon_is_range(const char *p, size_t len)
             i += joint;
         }
     }
-    return i == len;
+    return i == len && canon_amounts_are_plain(p, len);
 }
 
 /* 1-based, 2-letter, 24-hour: at most three digits and one of these words. */

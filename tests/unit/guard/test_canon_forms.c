@@ -78,7 +78,11 @@ static void formats_are_the_known_ones(void **state)
 static void numbers_and_patterns_hold_no_operands(void **state)
 {
     static const char *const good[] = {
-        "\"const\":12345",
+        "\"const\":1200",
+        "\"maximum\":65535",
+        "\"maximum\":10485760",
+        "\"minimum\":1900,\"maximum\":2100",
+        "\"multipleOf\":0.001",
         "\"enum\":[16,64,1000000000]",
         "\"default\":0.25",
         "\"minimum\":-9007199254740991,\"maximum\":2147483647",
@@ -87,9 +91,16 @@ static void numbers_and_patterns_hold_no_operands(void **state)
         "\"pattern\":\"^\\\\d{4}-\\\\d{2}-\\\\d{2}$\"",
         "\"pattern\":\"^[0123456789]+$\"",
         "\"pattern\":\"^(asc|desc)$\"",
+        "\"pattern\":\"^P(?:\\\\d+Y)?(?:\\\\d+M)?(?:T(?:\\\\d+H)?)?$\"",
+        "\"pattern\":\"^([0-9a-f]{8}-[0-9a-f]{4}|00000000-0000|ffffffff-ffff)$\"",
     };
     static const char *const bad_numbers[] = {
         "\"const\":5550123412341234",
+        "\"const\":48291",
+        "\"minimum\":48291337,\"maximum\":48291337",
+        "\"minLength\":48291337,\"maxLength\":48291337",
+        "\"multipleOf\":48291.337",
+        "\"default\":1e48291",
         "\"enum\":[1,5550123412341234]",
         "\"const\":{\"a\":5550123412341234}",
     };
@@ -100,6 +111,11 @@ static void numbers_and_patterns_hold_no_operands(void **state)
         "\"pattern\":\"^10\\\\.1\\\\.7\\\\.8$\"",
         "\"pattern\":\"^[5][5][5][0][1][2][3][4]55501234$\"",
         "\"pattern\":\"^desk\\\\.example$\"",
+        "\"pattern\":\"^[e][v][i][l][.]com$\"",
+        "\"pattern\":\"^(e)(v)(i)(l)$\"",
+        "\"pattern\":\"^e{1}v{1}i{1}l{1}$\"",
+        "\"pattern\":\"^\\\\x65\\\\x76\\\\x69\\\\x6c$\"",
+        "\"pattern\":\"^(4)(8)(2)(9)(1)$\"",
     };
 
     (void)state;
@@ -152,6 +168,57 @@ static void honest_values_and_names_stay(void **state)
         if (r.values) {
             fail_msg("the value %s is changed", values[i]);
         }
+    }
+}
+
+/* Operands in plain words: a recipient, a host, a path, an order, an amount, no real day. */
+static void spelled_out_operands_go(void **state)
+{
+    static const char *const names[] = {"mail_mallory_evil", "call_send_mail", "evil_com",
+                                        "account_48291"};
+    static const char *const values[] = {"mallory at evil dot com", "etc passwd",   "48291337",
+                                         "all_mail_to_mallory",     "send mallory", "2948-13-37"};
+    static const char *const defaults[] = {"send_mail", "48291", "4829", "2948-13-37"};
+    static const char *const honest[] = {"2024-01-15", "09:30", "16:9", "v4.19.0"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct btz_canon_result r =
+            canon_of(btz_arena_printf(arena, "{\"properties\":{\"%s\":{}}}", names[i]).ptr);
+
+        if (!r.names) {
+            fail_msg("the name %s stays", names[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        struct btz_canon_result r = canon_of(
+            btz_arena_printf(arena, "{\"properties\":{\"x\":{\"enum\":[\"%s\"]}}}", values[i]).ptr);
+
+        if (!r.values) {
+            fail_msg("the value %s stays", values[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
+        check_members(btz_arena_printf(arena, "\"default\":\"%s\"", defaults[i]).ptr,
+                      "default-free-text");
+    }
+    for (size_t i = 0; i < sizeof(honest) / sizeof(honest[0]); i++) {
+        check_members(btz_arena_printf(arena, "\"default\":\"%s\"", honest[i]).ptr, NULL);
+    }
+}
+
+/* What holds nothing says nothing. */
+static void empty_maps_go(void **state)
+{
+    static const char *const members[] = {"\"patternProperties\":{}", "\"dependentRequired\":{}",
+                                          "\"dependentSchemas\":{}"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        struct btz_canon_result r =
+            canon_of(btz_arena_printf(arena, "{\"properties\":{\"x\":{%s}}}", members[i]).ptr);
+
+        assert_string_equal(shown(&r), "{\"properties\":{\"x\":{}}}");
     }
 }
 
@@ -288,6 +355,8 @@ int main(void)
         cmocka_unit_test(formats_are_the_known_ones),
         cmocka_unit_test(numbers_and_patterns_hold_no_operands),
         cmocka_unit_test(honest_values_and_names_stay),
+        cmocka_unit_test(spelled_out_operands_go),
+        cmocka_unit_test(empty_maps_go),
         cmocka_unit_test(lists_of_values_never_refuse_everything),
         cmocka_unit_test(references_follow_names),
         cmocka_unit_test(names_of_nothing_go),

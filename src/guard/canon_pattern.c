@@ -1,0 +1,351 @@
+/* Patterns and numbers of schemas: which may be shown as they are. A pattern stays as long as it
+ * is a form, and spells out no words, paths, hosts, accounts or amounts; a number if it is short
+ * or one that programs have. */
+#include "guard/canon_int.h"
+
+enum {
+    PATTERN_MAX = 480,
+    RUN_MAX = 24,
+    WORDS_MAX = 12,
+    SPELLED_LETTERS_MAX = 3,
+    SPELLED_DIGITS_MAX = 4,
+    DIGITS_MAX = 24,
+    REPEAT_MAX = 12,
+    SIGNIFICANT_MAX = 3
+};
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* ---- patterns ---- */
+
+struct reading {
+    struct btz_str pattern;
+    size_t i;
+    /* What the pattern asks for to the letter, between classes, groups and repetitions. */
+    char literal[PATTERN_MAX];
+    size_t len;
+    size_t digits; /* of all that is literal, without zeros */
+    size_t words;
+    /* Letters and digits one by one since the last choice or class: (e)(v)[i]l{1}. */
+    size_t spelled_letters;
+    size_t spelled_digits;
+};
+
+/* One letter again and again is no word: ffffffff. */
+static bool is_one_letter(struct btz_str run)
+{
+    for (size_t i = 1; i < run.len; i++) {
+        if (run.ptr[i] != run.ptr[0]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A run of letters is a word of the table, or at most three long. */
+static bool is_word(struct btz_str run)
+{
+    uint32_t flags;
+
+    if (run.len <= 3 || is_one_letter(run)) {
+        return true;
+    }
+    flags = canon_word(run.ptr, run.len, canon_word_hash(run.ptr, run.len));
+    return run.len <= RUN_MAX && flags && !(flags & (WORD_BANNED | WORD_SENSITIVE | WORD_SOFT));
+}
+
+/* Ends what is literal: nothing in it that could be an address, a path, a host or an account. */
+static bool end_literal(struct reading *r)
+{
+    size_t letters = 0;
+    size_t digits = 0;
+
+    for (size_t i = 0; i < r->len; i++) {
+        char c = r->literal[i];
+        bool before = i && (is_letter(r->literal[i - 1]) || is_digit(r->literal[i - 1]));
+        bool behind =
+            i + 1 < r->len && (is_letter(r->literal[i + 1]) || is_digit(r->literal[i + 1]));
+
+        letters += is_letter(c) && (i == 0 || r->literal[i - 1] != c) ? 1 : 0;
+        digits += is_digit(c) && c != '0' ? 1 : 0;
+        if ((c == '/' && behind) || (strchr(".@:;~\\", c) && before && behind)) {
+            return false;
+        }
+    }
+    r->digits += digits;
+    r->len = 0;
+    return letters <= 16 && digits <= 4 && r->digits <= DIGITS_MAX && (digits < 3 || letters < 2);
+}
+
+static void forget_spelled(struct reading *r)
+{
+    r->spelled_letters = r->spelled_digits = 0;
+}
+
+static bool put(struct reading *r, char c)
+{
+    r->literal[r->len++] = c;
+    r->spelled_digits += is_digit(c) && c != '0' ? 1 : 0;
+    return r->spelled_digits <= SPELLED_DIGITS_MAX;
+}
+
+/* A run of letters outside of classes. */
+static bool read_letters(struct reading *r)
+{
+    size_t begin = r->i;
+    struct btz_str run;
+
+    while (r->i < r->pattern.len && is_letter(r->pattern.ptr[r->i])) {
+        r->i++;
+    }
+    run = btz_str_sub(r->pattern, begin, r->i - begin);
+    if (run.len < 3 || !canon_word(run.ptr, run.len, canon_word_hash(run.ptr, run.len))) {
+        r->spelled_letters += is_one_letter(run) ? 1 : run.len;
+    }
+    memcpy(r->literal + r->len, run.ptr, run.len);
+    r->len += run.len;
+    return is_word(run) && (run.len <= 3 || ++r->words <= WORDS_MAX) &&
+           r->spelled_letters <= SPELLED_LETTERS_MAX;
+}
+
+/* [e] and [\.] ask for one sign like that sign itself. 0 = the class has more. */
+static char only_sign(struct btz_str rest)
+{
+    if (rest.len >= 3 && rest.ptr[2] == ']' && rest.ptr[1] != '\\' && rest.ptr[1] != '^') {
+        return rest.ptr[1];
+    }
+    if (rest.len >= 4 && rest.ptr[3] == ']' && rest.ptr[1] == '\\' && !is_letter(rest.ptr[2])) {
+        return rest.ptr[2];
+    }
+    return '\0';
+}
+
+/* [A-Za-z0-9_]: no word is in it, and no long number but 0123456789. */
+static bool read_class(struct reading *r)
+{
+    char one = only_sign(btz_str_sub(r->pattern, r->i, r->pattern.len));
+    size_t run = 0;
+
+    if (one) {
+        r->i += r->pattern.ptr[r->i + 1] == '\\' ? 4 : 3;
+        r->spelled_letters += is_letter(one) ? 1 : 0;
+        return r->spelled_letters <= SPELLED_LETTERS_MAX && put(r, one);
+    }
+    if (!end_literal(r)) {
+        return false;
+    }
+    forget_spelled(r);
+    for (r->i++; r->i < r->pattern.len && r->pattern.ptr[r->i] != ']'; r->i++) {
+        char c = r->pattern.ptr[r->i];
+        size_t begin = r->i;
+
+        if (c == '\\') {
+            r->i++;
+            run = 0;
+            continue;
+        }
+        while (r->i < r->pattern.len && is_letter(r->pattern.ptr[r->i])) {
+            r->i++;
+        }
+        if (r->i > begin) {
+            if (!is_word(btz_str_sub(r->pattern, begin, r->i - begin))) {
+                return false;
+            }
+            r->i--;
+            run = 0;
+            continue;
+        }
+        run = is_digit(c) ? run + 1 : 0;
+        if (run > 5 && (c - '0' != (int)(run - 1) || r->pattern.ptr[r->i + 1 - run] != '0')) {
+            return false;
+        }
+    }
+    r->i++;
+    return true;
+}
+
+/* {2,} */
+static bool read_repeat(struct reading *r)
+{
+    size_t begin = r->i;
+
+    while (r->i < r->pattern.len && r->pattern.ptr[r->i] != '}') {
+        r->i++;
+    }
+    r->i++;
+    return r->i - begin <= REPEAT_MAX && end_literal(r);
+}
+
+/* \d and its kin are classes, \. is a sign; \x41 spells in another alphabet. */
+static bool read_escape(struct reading *r)
+{
+    char c = r->i + 1 < r->pattern.len ? r->pattern.ptr[r->i + 1] : '\0';
+
+    r->i += 2;
+    if (c == '\0' || strchr("xuc0", c)) {
+        return false;
+    }
+    if (!is_letter(c) && !is_digit(c)) {
+        return put(r, c);
+    }
+    forget_spelled(r);
+    return end_literal(r);
+}
+
+bool canon_pattern_is_plain(struct btz_str pattern)
+{
+    struct reading r = {.pattern = pattern};
+
+    if (pattern.len > PATTERN_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < pattern.len; i++) {
+        if ((unsigned char)pattern.ptr[i] <= ' ' || (unsigned char)pattern.ptr[i] >= 0x7F) {
+            return false;
+        }
+    }
+    while (r.i < pattern.len) {
+        char c = pattern.ptr[r.i];
+        bool good = true;
+
+        if (c == '\\') {
+            good = read_escape(&r);
+        } else if (is_letter(c)) {
+            good = read_letters(&r);
+        } else if (c == '[') {
+            good = read_class(&r);
+        } else if (c == '{') {
+            good = read_repeat(&r);
+        } else {
+            r.i++;
+            if (strchr("]()|*+?^$", c)) {
+                good = end_literal(&r);
+            } else {
+                good = put(&r, c);
+            }
+            if (c == '|') {
+                forget_spelled(&r);
+            }
+        }
+        if (!good) {
+            return false;
+        }
+    }
+    return end_literal(&r);
+}
+
+/* ---- numbers ---- */
+
+/* Ends of the usual types, of maps, of minutes in a week. */
+static bool is_known_number(struct btz_str digits)
+{
+    static const char *const known[] = {"9007199254740991",
+                                        "9007199254740992",
+                                        "9223372036854775807",
+                                        "9223372036854775808",
+                                        "18446744073709551615",
+                                        "1.7976931348623157e308",
+                                        "1.7976931348623157e+308",
+                                        "3.4028234663852886e38",
+                                        "3.4028234663852886e+38",
+                                        "2.2250738585072014e-308",
+                                        "85.0511",
+                                        "85.051129",
+                                        "85.05112878",
+                                        "10080",
+                                        NULL};
+
+    for (size_t i = 0; known[i]; i++) {
+        if (btz_str_is(digits, known[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A year, 9999, or a small multiple of a power of two or one below. */
+static bool is_round(uint64_t n)
+{
+    uint64_t nines = n + 1;
+
+    while (nines && nines % 10 == 0) {
+        nines /= 10;
+    }
+    if ((n >= 1900 && n <= 2100) || nines == 1) {
+        return true;
+    }
+    for (uint64_t m = n; m <= n + 1; m++) {
+        uint64_t odd = m;
+
+        while (odd && odd % 2 == 0) {
+            odd /= 2;
+        }
+        if (odd < 10) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool canon_number_is_plain(struct btz_str digits)
+{
+    size_t count = 0;
+    size_t significant = 0;
+    size_t i = 0;
+    uint64_t whole = 0;
+    bool point = false;
+
+    if (digits.len && digits.ptr[0] == '-') {
+        digits = btz_str_sub(digits, 1, digits.len);
+    }
+    if (is_known_number(digits)) {
+        return true;
+    }
+    for (; i < digits.len && (digits.ptr[i] | 0x20) != 'e'; i++) {
+        if (is_digit(digits.ptr[i])) {
+            count += count || digits.ptr[i] != '0' ? 1 : 0;
+            significant = digits.ptr[i] != '0' ? count : significant;
+            whole = count <= 18 ? whole * 10 + (uint64_t)(digits.ptr[i] - '0') : whole;
+        } else {
+            point = true;
+        }
+    }
+    /* 1e-6: the exponent has at most two digits. */
+    return digits.len <= RUN_MAX && digits.len - i <= 4 &&
+           (significant <= SIGNIFICANT_MAX || (!point && count <= 18 && is_round(whole)));
+}
+
+bool canon_amounts_are_plain(const char *p, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len) {
+        char number[24];
+        size_t n = 0;
+
+        for (; i < len && (is_digit(p[i]) || p[i] == ',' || (p[i] == '.' && n)); i++) {
+            if (p[i] == '.' && i + 1 < len && p[i + 1] == '.') {
+                break; /* 1..10 */
+            }
+            if (p[i] != ',' && n == sizeof(number)) {
+                return false;
+            }
+            if (p[i] != ',') {
+                number[n++] = p[i];
+            }
+        }
+        if (n && !canon_number_is_plain((struct btz_str){number, n})) {
+            return false;
+        }
+        i++;
+    }
+    return true;
+}
