@@ -163,6 +163,7 @@ static const struct measure utility_measures[] = {
 static const struct measure survival_measures[] = {
     {"survived", "with operands", with_operands, survived},
     {"survived-loose", "with operands", with_operands, survived_loose},
+    {"survived", "held out with operands", held_out_operands, survived},
     {"survived-loose", "held out with operands", held_out_operands, survived_loose},
     {"operand-free", "without operands", without_operands, .not_looked_for = true},
     {"in-the-twin-too", "operands coincident", coincident, .not_looked_for = true},

@@ -77,10 +77,13 @@ static struct btz_str cell(const struct paper *p, const struct sieve_figure *f)
     if (f->n == 0) {
         return BTZ_STR("-");
     }
-    if (f->seeds) {
+    if (f->seeds > 1) {
         return btz_arena_printf(p->arena, "%.*s (%.1f-%.1f)",
                                 BTZ_FMT(text_percent(p->arena, f->value)), 100 * f->least,
                                 100 * f->most);
+    }
+    if (f->seeds || f->interval.status == BTZ_INTERVAL_NO_DATA) { /* one seed has no range */
+        return text_percent(p->arena, f->value);
     }
     return btz_arena_printf(p->arena, "%.*s %.*s", BTZ_FMT(text_percent(p->arena, f->value)),
                             BTZ_FMT(text_interval(p->arena, f->interval)));
