@@ -80,6 +80,7 @@ test('wrong use and broken input are named', async () => {
     [['--arm', 'model-rewrite', file('b.json', tool)], /asks a model: name it with --rewrite-model/],
     [[path.join(folder, 'none.json')], /cannot be opened/],
     [[file('c.json', '{"name": 1}')], /c\.json.*expected a tool definition/],
+    [[file('c2.json', '{"tools": 5}')], /c2\.json.*"tools" is number, expected array/],
     [[file('d.json', '{"name": "x", "name": "y"}')], /d\.json:1:/],
     [[file('e.jsonl', `${JSON.stringify(tool)}\n{"x":1}\n`)], /e\.jsonl:2: expected a tool definition/],
     [[file('f.json', '')], /the input is empty/],
@@ -91,6 +92,17 @@ test('wrong use and broken input are named', async () => {
     assert.equal(done.code, 2, args.join(' '));
     assert.match(done.err, message);
   }
+});
+
+test('members of a wrong type are named, and do not stay', async () => {
+  const wrong = { name: 'x', description: 5, annotations: 'no', inputSchema: { type: 'object', properties: [], required: 'y' } };
+  const done = await run('bartizan', ['canon', file('wrong.json', wrong)], { timeout: 60000 });
+  assert.equal(done.code, 0, done.err);
+  for (const pointer of ['/description is number, expected string', '/annotations is string, expected object',
+    '/inputSchema/properties is array, expected object', '/inputSchema/required is string, expected array']) {
+    assert.match(done.err, new RegExp(`x: ${pointer}`));
+  }
+  assert.deepEqual(JSON.parse(done.out), { name: 'x', description: 'Purpose not stated.\nSide effects: unknown.', inputSchema: { type: 'object' } });
 });
 
 test('help and the message about a wrong arm name every arm', async () => {

@@ -216,6 +216,13 @@ test('an import takes a list, and refuses another file than the known MCPTox', a
   assert.equal(lines('all.jsonl')[0].source, 'file:mine');
   writeFileSync(at('tox.json'), JSON.stringify({ data_length: 0, attack_scopes: [], servers: {} }));
   assert.match((await sieve(2, 'import', at('tox.json'), '--out', at('all.jsonl'))).err, /not its sum/);
+  const before = lines('all.jsonl').length;
+  for (const [nothing, left] of [['{"tools":[]}', 0], ['[{"description":"no name"}]', 1]]) {
+    writeFileSync(at('nothing.json'), nothing);
+    assert.match((await sieve(2, 'import', at('nothing.json'), '--out', at('all.jsonl'))).err,
+      new RegExp(`nothing\\.json: there is no definition in it; ${left} were left out`));
+  }
+  assert.equal(lines('all.jsonl').length, before);
 });
 
 test('poisoned items are the same for a seed, and a frozen set cannot be edited', async () => {
