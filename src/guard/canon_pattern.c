@@ -32,7 +32,7 @@ struct reading {
     /* What the pattern asks for to the letter, between classes, groups and repetitions. */
     char literal[PATTERN_MAX];
     size_t len;
-    size_t digits; /* of all that is literal, without zeros */
+    size_t digits; /* of all that is literal, without zeros that lead */
     size_t words;
     /* Letters and digits one by one since the last choice or class: (e)(v)[i]l{1}. */
     size_t spelled_letters;
@@ -75,7 +75,7 @@ static bool end_literal(struct reading *r)
             i + 1 < r->len && (is_letter(r->literal[i + 1]) || is_digit(r->literal[i + 1]));
 
         letters += is_letter(c) && (i == 0 || r->literal[i - 1] != c) ? 1 : 0;
-        digits += is_digit(c) && c != '0' ? 1 : 0;
+        digits += is_digit(c) && (c != '0' || digits) ? 1 : 0; /* 0000 is no number */
         if ((c == '/' && behind) || (strchr(".@:;~\\", c) && before && behind)) {
             return false;
         }
@@ -93,7 +93,7 @@ static void forget_spelled(struct reading *r)
 static bool put(struct reading *r, char c)
 {
     r->literal[r->len++] = c;
-    r->spelled_digits += is_digit(c) && c != '0' ? 1 : 0;
+    r->spelled_digits += is_digit(c) && (c != '0' || r->spelled_digits) ? 1 : 0;
     return r->spelled_digits <= SPELLED_DIGITS_MAX;
 }
 

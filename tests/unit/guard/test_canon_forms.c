@@ -116,6 +116,8 @@ static void numbers_and_patterns_hold_no_operands(void **state)
         "\"pattern\":\"^e{1}v{1}i{1}l{1}$\"",
         "\"pattern\":\"^\\\\x65\\\\x76\\\\x69\\\\x6c$\"",
         "\"pattern\":\"^(4)(8)(2)(9)(1)$\"",
+        "\"pattern\":\"^48290$\"",
+        "\"pattern\":\"^7200000$\"",
     };
 
     (void)state;
