@@ -420,27 +420,25 @@ static bool is_done_outward(const struct token *t)
 /* "must be deleted", "has to be sent" */
 static bool is_demanded(const struct choice *c, size_t i)
 {
-    const struct token *be = neighbour(c, i, -1);
-    const struct token *must = be && i >= 2 ? neighbour(c, i, -2) : NULL;
-    const struct token *has = must && i >= 3 ? neighbour(c, i, -3) : NULL;
+    const struct token *must = i >= 2 ? neighbour(c, i, -2) : NULL;
+    const struct token *has = i >= 3 ? neighbour(c, i, -3) : NULL;
 
+    if (!must || !is_done_outward(at(c, i))) {
+        return false;
+    }
     for (size_t k = 0; k < i; k++) {
         if (is_one_of(at(c, k), "if whether")) {
             return false; /* a switch */
         }
     }
-    return be && must && is_word(be, "be") && is_done_outward(at(c, i)) &&
-           (is_one_of(must, "must should") ||
-            (is_word(must, "to") && has && is_one_of(has, "has have need needs had")));
+    return is_one_of(must, "must should") ||
+           (is_word(must, "to") && has && is_one_of(has, "has have need needs had"));
 }
 
 /* "copied to all users", "granted to everyone" */
 static bool is_for_all(const struct choice *c, size_t i)
 {
-    const struct token *to = neighbour(c, i, -1);
-
-    if (!to || !is_one_of(to, "to with") ||
-        !is_one_of(at(c, i), "all every any everyone everybody anyone anybody")) {
+    if (!is_one_of(at(c, i), "all every any everyone everybody anyone anybody")) {
         return false;
     }
     for (size_t k = 0; k + 1 < i; k++) {
@@ -458,8 +456,7 @@ static bool is_all_environment(const struct choice *c, size_t i)
     static const char *const own[] = {"env", "envs", "environment", "vars", "variables"};
     const struct token *next = neighbour(c, i, 1);
 
-    if (!is_word(at(c, i), "environment") || !next ||
-        !is_one_of(next, "file files variable variables")) {
+    if (!next || !is_one_of(next, "file files variable variables")) {
         return false;
     }
     for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++) {
@@ -478,30 +475,43 @@ static bool is_all_environment(const struct choice *c, size_t i)
 }
 
 /* Statements that are orders: what has to be done to somebody's things, what needs no consent,
- * which tool to prefer. NULL: it is none. */
+ * which tool to prefer. NULL: it is none. Looks at lengths first: nearly no word is one of these.
+ */
 static const char *veiled_order(const struct choice *c, size_t i)
 {
     const struct token *t = at(c, i);
-    const struct token *next = neighbour(c, i, 1);
+    const struct token *before = c->role == ROLE_PURPOSE ? NULL : neighbour(c, i, -1);
+    const struct token *next;
 
-    if (c->role != ROLE_PURPOSE && is_demanded(c, i)) {
+    if (before && before->len == 2 && is_word(before, "be") && is_demanded(c, i)) {
         return "order";
     }
-    if (c->role != ROLE_PURPOSE && is_for_all(c, i)) {
+    if (before && (before->len == 2 || before->len == 4) && is_one_of(before, "to with") &&
+        is_for_all(c, i)) {
         return "recipient";
     }
-    if (!next) {
+    switch (t->len) {
+    case 2:
+    case 7:
+        next = is_one_of(t, "no without") ? neighbour(c, i, 1) : NULL;
+        return next && is_one_of(next, "confirmation confirmations approval approvals permission "
+                                       "prompt")
+                   ? "order"
+                   : NULL;
+    case 4:
+    case 9:
+        next = c->role != ROLE_MEANING && is_one_of(t, "preferred best only") ? neighbour(c, i, 1)
+                                                                              : NULL;
+        return next && is_one_of(next, "way tool method choice") ? "precedence" : NULL;
+    case 11:
+        if (is_word(t, "recommended")) {
+            next = c->role != ROLE_MEANING ? neighbour(c, i, 1) : NULL;
+            return next && is_one_of(next, "way tool method choice") ? "precedence" : NULL;
+        }
+        return is_word(t, "environment") && is_all_environment(c, i) ? "sensitive" : NULL;
+    default:
         return NULL;
     }
-    if (is_one_of(t, "no without") &&
-        is_one_of(next, "confirmation confirmations approval approvals permission prompt")) {
-        return "order";
-    }
-    if (is_one_of(t, "preferred recommended best only") &&
-        is_one_of(next, "way tool method choice") && c->role != ROLE_MEANING) {
-        return "precedence";
-    }
-    return is_all_environment(c, i) ? "sensitive" : NULL;
 }
 
 static const char *check_word(const struct choice *c, size_t i, size_t *unknown)

@@ -103,7 +103,8 @@ struct plain {
 
 void canon_plain(struct btz_str source, struct btz_arena *arena, struct plain *out);
 
-/* Whether the letters, in any case, are one of `words`: lower case, a blank between two. */
+/* Whether the letters, in any case, are one of `words`: lower case, a blank between two; a literal,
+ * for what it holds is remembered by its address. */
 bool canon_is_one_of(const char *p, size_t len, const char *words);
 
 /* Takes the sentence that begins at `at`; false at the end. Offsets are of the plain text. */

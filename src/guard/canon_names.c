@@ -117,13 +117,16 @@ static bool is_spelled(struct btz_str before, uint32_t flags, struct btz_str pie
 {
     bool unknown = before.len > 3 && !flags;
 
-    if (before.len == 0) {
-        return false;
+    if (before.len == 3 && canon_is_one_of(before.ptr, before.len, "etc")) {
+        return true;
     }
-    return canon_is_one_of(before.ptr, before.len, "etc") ||
-           canon_is_one_of(piece.ptr, piece.len, "passwd sudoers htpasswd") ||
-           (last && (unknown || canon_is_one_of(before.ptr, before.len, "dot")) &&
-            canon_is_one_of(piece.ptr, piece.len, "com org net example"));
+    if (before.len && piece.len >= 6 && piece.len <= 8 &&
+        canon_is_one_of(piece.ptr, piece.len, "passwd sudoers htpasswd")) {
+        return true;
+    }
+    return last && before.len &&
+           (unknown || (before.len == 3 && canon_is_one_of(before.ptr, before.len, "dot"))) &&
+           canon_is_one_of(piece.ptr, piece.len, "com org net example");
 }
 
 /* "call_send_mail" */

@@ -1,6 +1,8 @@
 /* Texts into sentences, and sentences into tokens. One pass over the bytes, no allocation where the
  * text is ASCII. Rules of other files never see a letter of another script, a control character or
  * a character that shows nothing: they are gone, or a STRANGE token. */
+#include <stdatomic.h>
+
 #include "guard/canon_int.h"
 #include "text/fold.h"
 
@@ -149,22 +151,77 @@ static uint8_t kind_at(struct btz_str s, size_t at)
     return at < s.len ? kinds[(unsigned char)s.ptr[at]] : SPACE;
 }
 
+/* Which first letters and lengths the words of a list have, a bit each pair, kept by the list's
+ * address: nearly every word that is asked about is told by that to be in none. A slot is filled
+ * once and holds for good. */
+enum { LIST_SLOTS = 4096, LIST_PROBES = 4 };
+
+static struct list_slot {
+    _Atomic(const char *) words;
+    uint64_t shapes;
+} list_slots[LIST_SLOTS];
+
+static const char filling[] = "";
+
+static uint64_t shape_of(char first, size_t len)
+{
+    return 1ULL << (((unsigned)first * 5U + (unsigned)len) & 63U);
+}
+
+static uint64_t shapes_of(const char *words)
+{
+    uint64_t shapes = 0;
+
+    while (*words) {
+        size_t len = 0;
+
+        while ((unsigned char)words[len] > ' ') {
+            len++;
+        }
+        shapes |= shape_of(words[0], len);
+        words += len + (words[len] == ' ' ? 1 : 0);
+    }
+    return shapes;
+}
+
+/* All bits where there is no slot left. */
+static uint64_t known_shapes(const char *words)
+{
+    size_t at = ((uintptr_t)words * 0x9E3779B97F4A7C15ULL) >> 52;
+
+    for (size_t i = 0; i < LIST_PROBES; i++, at = (at + 1) % LIST_SLOTS) {
+        struct list_slot *slot = &list_slots[at];
+        const char *there = atomic_load_explicit(&slot->words, memory_order_acquire);
+
+        if (there == words) {
+            return slot->shapes;
+        }
+        if (!there && atomic_compare_exchange_strong(&slot->words, &there, filling)) {
+            slot->shapes = shapes_of(words);
+            atomic_store_explicit(&slot->words, words, memory_order_release);
+            return slot->shapes;
+        }
+    }
+    return UINT64_MAX;
+}
+
 bool canon_is_one_of(const char *p, size_t len, const char *words)
 {
     char first = (char)((unsigned char)p[0] | 0x20);
 
+    if (!(known_shapes(words) & shape_of(first, len))) {
+        return false;
+    }
     while (*words) {
         size_t i = 0;
 
-        if (*words == first) {
-            while (i < len && words[i] == (char)((unsigned char)p[i] | 0x20)) {
-                i++;
-            }
-            if (i == len && (words[i] == ' ' || words[i] == '\0')) {
-                return true;
-            }
+        while (i < len && words[i] == (char)((unsigned char)p[i] | 0x20)) {
+            i++;
         }
-        while (words[i] != ' ' && words[i] != '\0') {
+        if (i == len && (unsigned char)words[i] <= ' ') {
+            return true;
+        }
+        while ((unsigned char)words[i] > ' ') {
             i++;
         }
         words += i + (words[i] == ' ' ? 1 : 0);

@@ -53,8 +53,8 @@ static void add_seen(struct tally *sum, const struct tally *t)
     sum->outcome[BTZ_STORE_UNFINISHED] += t->outcome[BTZ_STORE_UNFINISHED];
 }
 
-/* What it is that failed: of canon:ARM the form, or the model that writes it; a scan may stand
- * behind either (docs/user/defences.md). */
+/* What it is that failed: of proxy: the gateway, of canon:ARM the form, or the model that writes
+ * it; a scan may stand behind either (docs/user/defences.md). */
 const char *note_scanner_name(struct btz_str defence)
 {
     bool form = btz_str_starts(defence, BTZ_STR("canon:"));
@@ -63,6 +63,9 @@ const char *note_scanner_name(struct btz_str defence)
                  btz_str_find(defence, BTZ_STR("+context")) >= 0 ||
                  btz_str_find(defence, BTZ_STR("+combined")) >= 0;
 
+    if (btz_str_starts(defence, BTZ_STR("proxy:"))) {
+        return "gateway";
+    }
     return rewrites ? scans ? "rewriting or scanner" : "rewriting"
            : form   ? scans ? "canonical form or scanner" : "canonical form"
                     : "scanner";
@@ -86,8 +89,11 @@ struct btz_str note_scanner(struct btz_arena *arena, const struct subject *subje
                   ? ": nothing came of it, so nothing here measures the defence"
               : failed * 20 > scans ? ": over 5%, contrasts with these figures are unreliable"
                                     : "";
-    return scans ? btz_arena_printf(arena, "failed on %.*s of the texts%s",
-                                    BTZ_FMT(share(arena, failed, scans)), caution)
+    return scans ? btz_arena_printf(
+                       arena, "failed on %.*s of the %s%s", BTZ_FMT(share(arena, failed, scans)),
+                       btz_str_starts(subject->defence, BTZ_STR("proxy:")) ? "lists and answers"
+                                                                           : "texts",
+                       caution)
                  : BTZ_STR_NONE;
 }
 
