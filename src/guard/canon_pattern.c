@@ -62,6 +62,17 @@ static bool is_word(struct btz_str run)
     return run.len <= RUN_MAX && flags && !(flags & (WORD_BANNED | WORD_SENSITIVE | WORD_SOFT));
 }
 
+/* abAB, as classes of hexadecimal digits have them. */
+static bool is_hex(struct btz_str run)
+{
+    for (size_t i = 0; i < run.len; i++) {
+        if (btz_hex_value(run.ptr[i]) < 0) {
+            return false;
+        }
+    }
+    return run.len <= 4;
+}
+
 /* Ends what is literal: nothing in it that could be an address, a path, a host or an account. */
 static bool end_literal(struct reading *r)
 {
@@ -108,7 +119,7 @@ static bool read_letters(struct reading *r)
     }
     run = btz_str_sub(r->pattern, begin, r->i - begin);
     if (run.len < 3 || !canon_word(run.ptr, run.len, canon_word_hash(run.ptr, run.len))) {
-        r->spelled_letters += is_one_letter(run) ? 1 : run.len;
+        r->spelled_letters += run.len >= 4 && is_one_letter(run) ? 0 : run.len;
     }
     memcpy(r->literal + r->len, run.ptr, run.len);
     r->len += run.len;
@@ -156,7 +167,9 @@ static bool read_class(struct reading *r)
             r->i++;
         }
         if (r->i > begin) {
-            if (!is_word(btz_str_sub(r->pattern, begin, r->i - begin))) {
+            struct btz_str letters = btz_str_sub(r->pattern, begin, r->i - begin);
+
+            if (!is_word(letters) && !is_hex(letters)) {
                 return false;
             }
             r->i--;

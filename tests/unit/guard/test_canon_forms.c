@@ -93,6 +93,7 @@ static void numbers_and_patterns_hold_no_operands(void **state)
         "\"pattern\":\"^(asc|desc)$\"",
         "\"pattern\":\"^P(?:\\\\d+Y)?(?:\\\\d+M)?(?:T(?:\\\\d+H)?)?$\"",
         "\"pattern\":\"^([0-9a-f]{8}-[0-9a-f]{4}|00000000-0000|ffffffff-ffff)$\"",
+        "\"pattern\":\"^[1-8][0-9a-f]{3}-[89abAB]$\"",
     };
     static const char *const bad_numbers[] = {
         "\"const\":5550123412341234",
