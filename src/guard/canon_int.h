@@ -6,6 +6,21 @@
 #include "base/buf.h"
 #include "guard/canon.h"
 
+static inline bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static inline bool is_letter(char c)
+{
+    return is_upper(c) || (c >= 'a' && c <= 'z');
+}
+
 /* ---- canon_words.c: what a word is, by one look into a table ---- */
 
 enum {

@@ -12,21 +12,6 @@ enum {
     RUN_OF_DIGITS_MAX = 4
 };
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
 bool canon_piece(struct btz_str *rest, struct btz_str *piece)
 {
     size_t begin = 0;

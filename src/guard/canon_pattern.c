@@ -14,16 +14,6 @@ enum {
     SIGNIFICANT_MAX = 3
 };
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* ---- patterns ---- */
 
 struct reading {

@@ -3,21 +3,6 @@
  * the table, or a few digits whose places are given. */
 #include "guard/canon_int.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-static bool is_letter(char c)
-{
-    return is_upper(c) || (c >= 'a' && c <= 'z');
-}
-
 static size_t digits_at(const char *p, size_t len, size_t at)
 {
     size_t n = 0;
