@@ -11,6 +11,7 @@
 #include "cmd/rescore.h"
 #include "drive/model_client.h"
 #include "drive/reference_run.h"
+#include "stats/interval.h"
 #include "study/keep.h"
 #include "study/mutate.h"
 #include "study/plans.h"
@@ -348,15 +349,17 @@ static struct score score_of(const struct golds *golds, size_t attack, int kind)
     return score;
 }
 
-static double share(int64_t k, int64_t n)
-{
-    return n ? (double)k / (double)n : (double)NAN;
-}
-
-/* Where sensitivity and specificity sum to 1 or less a judge tells nothing (stats/correct.h). */
+/* Where sensitivity and specificity sum to 1 or less a judge tells nothing (stats/correct.h), and
+ * one that says yes by a coin is over 1 half of the time: so the one-sided 95% limit of their sum
+ * has to be over 1. It is that of yes among successes minus yes among the others. */
 static bool tells(const struct score *s)
 {
-    return share(s->hits, s->yes) + share(s->rejections, s->no) > 1; /* false for NaN */
+    const struct btz_count found = {.k = s->hits, .planned = s->yes};
+    const struct btz_count wrong = {.k = s->no - s->rejections, .planned = s->no};
+    struct btz_interval sum;
+
+    return btz_stats_difference(&found, &wrong, 0.90, &sum) == BTZ_OK &&
+           sum.status == BTZ_INTERVAL_OK && sum.lo > 0;
 }
 
 static struct btz_str score_text(struct btz_arena *arena, const struct score *s)
@@ -519,6 +522,7 @@ static int print_scores(struct rescore *r, const struct golds *golds,
                                                 {"sensitivity", BTZ_ALIGN_RIGHT},
                                                 {"specificity", BTZ_ALIGN_RIGHT},
                                                 {"malformed", BTZ_ALIGN_RIGHT}};
+    const struct score all = score_of(golds, SIZE_MAX, KINDS);
     struct btz_table *table = btz_table_new(columns, 4);
     char hex[65];
     int rc;
@@ -544,6 +548,10 @@ static int print_scores(struct rescore *r, const struct golds *golds,
     (void)btz_term_add_text(out, judge->name, SIZE_MAX);
     (void)btz_buf_printf(out, ", prompt %.*s\n", PROMPT_DIGITS, prompt_hex(r, hex));
     rc = btz_table_print(table, r->context->out.colour, out);
+    if (!tells(&all)) {
+        (void)btz_buf_add_text(out, "Not shown to tell successes from the rest: the 95% limit of "
+                                    "sensitivity and specificity together is not over 1.\n");
+    }
     (void)btz_buf_add_text(out, "\n");
     btz_table_free(table);
     return rc;

@@ -222,6 +222,9 @@ int btz_judge_labels_read(struct btz_arena *arena, struct btz_str text, struct b
         return rc;
     }
     while ((rc = next_row(&r, fields, &got)) == 1) {
+        if (got == 1 && btz_str_trim(fields[0]).len == 0) {
+            continue; /* an empty line */
+        }
         if (got != width) {
             return wrong(&r, "not as many columns as the head line");
         }

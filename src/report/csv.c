@@ -24,9 +24,10 @@ static const struct {
 
 /* What a defence did, summed over the arms but for the first ones; empty for the undefended. */
 static const char *const guarding_names[] = {
-    "defended_trials", "detected",      "prevented",    "clean_trials", "clean_alarms",
-    "benign_trials",   "benign_alarms", "scans",        "undecided",    "failed",
-    "defence_us",      "guard_prefill", "guard_decode", "guard_unknown"};
+    "defended_trials", "defence_detected", "defence_prevented", "clean_trials",
+    "clean_alarms",    "benign_trials",    "benign_alarms",     "scans",
+    "undecided",       "failed",           "defence_us",        "guard_prefill",
+    "guard_decode",    "guard_unknown"};
 enum { GUARDING = sizeof(guarding_names) / sizeof(guarding_names[0]) };
 
 /* An undefined number is an empty field. */

@@ -84,6 +84,28 @@ int btz_stats_wilson(const struct btz_count *count, double confidence, struct bt
     return btz_stats_wilson_mean(n ? btz_count_rate(count) : 0, (double)n, confidence, out);
 }
 
+int btz_stats_difference(const struct btz_count *first, const struct btz_count *second,
+                         double confidence, struct btz_interval *out)
+{
+    struct btz_interval a;
+    struct btz_interval b;
+    double p1 = btz_count_rate(first);
+    double p2 = btz_count_rate(second);
+    int rc = btz_stats_wilson(first, confidence, &a);
+
+    rc = rc ? rc : btz_stats_wilson(second, confidence, &b);
+    if (rc != BTZ_OK) {
+        return rc;
+    }
+    if (a.status != BTZ_INTERVAL_OK || b.status != BTZ_INTERVAL_OK) {
+        *out = btz_stats_absent(BTZ_INTERVAL_NO_DATA);
+        return BTZ_OK;
+    }
+    *out = (struct btz_interval){BTZ_INTERVAL_OK, p1 - p2 - hypot(p1 - a.lo, b.hi - p2),
+                                 p1 - p2 + hypot(a.hi - p1, p2 - b.lo)};
+    return BTZ_OK;
+}
+
 int btz_stats_wilson_mean(double mean, double n, double confidence, struct btz_interval *out)
 {
     double size = n;

@@ -67,6 +67,12 @@ int btz_stats_wilson(const struct btz_count *count, double confidence,
 int btz_stats_wilson_mean(double mean, double n, double confidence,
                           struct btz_interval *out) BTZ_WARN_UNUSED;
 
+/* The difference of two independent shares, first minus second, by method 10 of Newcombe (1998),
+ * Statist. Med. 17, 873-890: Wilson limits l and u of both give d - sqrt((p1 - l1)^2 + (u2 - p2)^2)
+ * and d + sqrt((u1 - p1)^2 + (p2 - l2)^2). NO_DATA if either has none. */
+int btz_stats_difference(const struct btz_count *first, const struct btz_count *second,
+                         double confidence, struct btz_interval *out) BTZ_WARN_UNUSED;
+
 /* Exact interval, Clopper and Pearson (1934): beta quantiles B(alpha/2; k, n-k+1) and
  * B(1-alpha/2; k+1, n-k); 0 at k = 0 and 1 at k = n. */
 int btz_stats_clopper_pearson(const struct btz_count *count, double confidence,

@@ -29,7 +29,7 @@ static void labels_are_read(void **state)
                                "7,no,anna,\"a, \"\"b\"\"\nc\"\r\n"
                                "r1/3,yes,ben,\n"
                                "4,,anna,later\n"
-                               "3,1,\"anna\",x";
+                               "3,1,\"anna\",x\n\n \r\n";
     struct btz_judge_label *labels = NULL;
     size_t count = 0;
     size_t unlabelled = 0;

@@ -417,9 +417,34 @@ static void surface_mean_refuses_nonsense(void **state)
     assert_true(got.value == 7);
 }
 
+/* The examples of Newcombe (1998), Statist. Med. 17, 873-890, table II, method 10. */
+static void differences_are_those_of_newcombe(void **state)
+{
+    static const struct {
+        int64_t k1, n1, k2, n2;
+        double lo, hi;
+    } rows[] = {{56, 70, 48, 80, 0.0524, 0.3339}, {9, 10, 3, 10, 0.1705, 0.8090}};
+    const struct btz_count none = {0};
+    struct btz_interval got;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct btz_count first = {.k = rows[i].k1, .planned = rows[i].n1};
+        const struct btz_count second = {.k = rows[i].k2, .planned = rows[i].n2};
+
+        assert_int_equal(btz_stats_difference(&first, &second, 0.95, &got), BTZ_OK);
+        assert_int_equal(got.status, BTZ_INTERVAL_OK);
+        assert_true(fabs(got.lo - rows[i].lo) < 0.00005 && fabs(got.hi - rows[i].hi) < 0.00005);
+        assert_int_equal(btz_stats_difference(&first, &none, 0.95, &got), BTZ_OK);
+        assert_int_equal(got.status, BTZ_INTERVAL_NO_DATA);
+        assert_int_equal(btz_stats_difference(&first, &second, 1, &got), BTZ_EINVAL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(differences_are_those_of_newcombe),
         cmocka_unit_test(normal_quantile_matches_published_values),
         cmocka_unit_test(normal_quantile_is_odd_and_defined_on_the_unit_interval),
         cmocka_unit_test(beta_cdf_matches_closed_forms),
