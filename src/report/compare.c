@@ -61,18 +61,24 @@ static const struct variant *same_variant(const struct row *row, struct btz_str 
     return v;
 }
 
+static bool is_of(const struct row *row, const struct line *line)
+{
+    return !row->below && (!line->surface.len || btz_str_eq(line->surface, row->surface)) &&
+           (!line->attack.len || btz_str_eq(line->attack, row->attack));
+}
+
 /* Pairs of one rate over the visible rows that belong to the line; returns how many. */
 static size_t pairs_of(const struct comparison *c, const struct line *line, enum rate_kind kind,
                        struct btz_pair *out)
 {
+    const struct btz_count none = {0};
     size_t n = 0;
 
     for (size_t i = 0; i < c->first->row_count; i++) {
         const struct row *row = c->first->rows[i];
         const struct row *other = same_row(c->second, row);
 
-        if (row->below || (line->surface.len && !btz_str_eq(line->surface, row->surface)) ||
-            (line->attack.len && !btz_str_eq(line->attack, row->attack))) {
+        if (!is_of(row, line)) {
             continue;
         }
         for (const struct variant *v = row->first; v; v = v->next) {
@@ -80,7 +86,21 @@ static size_t pairs_of(const struct comparison *c, const struct line *line, enum
 
             out[n].attack = row->order;
             out[n].first = rate_count(kind, v, false);
-            out[n++].second = w ? rate_count(kind, w, false) : (struct btz_count){0, 0, 0};
+            out[n++].second = w ? rate_count(kind, w, false) : none;
+        }
+        for (const struct variant *w = other ? other->first : NULL; w; w = w->next) {
+            if (!same_variant(row, w->name)) {
+                out[n++] = (struct btz_pair){row->order, none, rate_count(kind, w, false)};
+            }
+        }
+    }
+    /* Attacks of the second alone; their numbers are of another plan. */
+    for (size_t i = 0; i < c->second->row_count; i++) {
+        const struct row *row = c->second->rows[i];
+
+        for (const struct variant *w = row->first;
+             w && is_of(row, line) && !same_row(c->first, row); w = w->next) {
+            out[n++] = (struct btz_pair){UINT32_MAX - row->order, none, rate_count(kind, w, false)};
         }
     }
     return n;
@@ -138,7 +158,7 @@ static double detectable(const struct comparison *c)
         return NAN;
     }
     plan.variants = (uint32_t)((asr->variants + asr->attacks / 2) / asr->attacks);
-    plan.repetitions = (uint32_t)((size_t)seen / asr->variants);
+    plan.repetitions = (uint32_t)(((size_t)seen + asr->variants / 2) / asr->variants);
     plan.repetitions = plan.repetitions ? plan.repetitions : 1;
     if (compare_against_none(c)) {
         plan.rate = btz_count_rate(btz_str_is(c->first->defence, "none") ? &asr->first_total
@@ -155,26 +175,49 @@ static double detectable(const struct comparison *c)
     return fmax(isnan(down) ? plan.rate : -down, isnan(up) ? 1 - plan.rate : up);
 }
 
-int compare_fill(struct btz_arena *arena, struct comparison *c, struct btz_err *err)
+static size_t variants_of(const struct subject *s)
 {
-    struct subject *s = c->first;
-    struct btz_pair *pairs;
     size_t variants = 0;
-    int rc = BTZ_OK;
 
     for (size_t i = 0; i < s->row_count; i++) {
         for (const struct variant *v = s->rows[i]->first; v; v = v->next) {
             variants++;
         }
     }
-    pairs = btz_arena_array(arena, variants + 1, sizeof(*pairs));
-    c->lines = btz_arena_array(arena, 2 * s->row_count + 1, sizeof(*c->lines));
+    return variants;
+}
+
+/* A line for each visible attack of `s` that `but` (may be NULL) does not have, behind the others
+ * of its surface. */
+static void add_attacks(struct comparison *c, const struct subject *s, const struct subject *but)
+{
     for (size_t i = 0; i < s->row_count; i++) {
-        if (!s->rows[i]->below) {
-            c->lines[c->count++] =
-                (struct line){.surface = s->rows[i]->surface, .attack = s->rows[i]->attack};
+        const struct row *row = s->rows[i];
+        size_t at = c->count;
+
+        if (row->below || (but && same_row(but, row))) {
+            continue;
         }
+        while (at > 0 && !btz_str_eq(c->lines[at - 1].surface, row->surface)) {
+            at--;
+        }
+        at = at ? at : c->count; /* a surface that has no line yet */
+        memmove(c->lines + at + 1, c->lines + at, (c->count - at) * sizeof(*c->lines));
+        c->lines[at] = (struct line){.surface = row->surface, .attack = row->attack};
+        c->count++;
     }
+}
+
+int compare_fill(struct btz_arena *arena, struct comparison *c, struct btz_err *err)
+{
+    struct btz_pair *pairs =
+        btz_arena_array(arena, variants_of(c->first) + variants_of(c->second) + 1, sizeof(*pairs));
+    int rc = BTZ_OK;
+
+    c->lines = btz_arena_array(arena, 2 * (c->first->row_count + c->second->row_count) + 1,
+                               sizeof(*c->lines));
+    add_attacks(c, c->first, NULL);
+    add_attacks(c, c->second, c->first);
     for (size_t i = 0, attacks = c->count; i < attacks; i++) {
         if (i == 0 || !btz_str_eq(c->lines[i].surface, c->lines[i - 1].surface)) {
             c->lines[c->count++] = (struct line){.surface = c->lines[i].surface};
@@ -194,8 +237,10 @@ static const char *forbidden(const struct btz_report *a, const struct btz_report
 {
     static const struct {
         const char *key, *what;
-    } things[] = {
-        {"pack_hash", "packs"}, {"prompt_hash", "prompts"}, {"host_profile", "host profiles"}};
+    } things[] = {{"pack_hash", "packs"},
+                  {"prompt_hash", "prompts"},
+                  {"host_profile", "host profiles"},
+                  {"seed", "seeds"}};
 
     for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++) {
         if (!btz_str_eq(btz_json_str(btz_json_getz(a->card, things[i].key)),
@@ -206,6 +251,27 @@ static const char *forbidden(const struct btz_report *a, const struct btz_report
     return NULL;
 }
 
+/* Settings that may differ, and are said to: "carrier memory and http". */
+static struct btz_str also_differ(struct btz_arena *arena, const struct btz_report *a,
+                                  const struct btz_report *b)
+{
+    static const char *const keys[] = {"carrier", "max_tokens"};
+    struct btz_str out = BTZ_STR_NONE;
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const struct btz_json *x = btz_json_getz(a->card, keys[i]);
+        const struct btz_json *y = btz_json_getz(b->card, keys[i]);
+        struct btz_str first = x ? btz_json_text(arena, x) : BTZ_STR("none");
+        struct btz_str second = y ? btz_json_text(arena, y) : BTZ_STR("none");
+
+        if (!btz_str_eq(first, second)) {
+            out = btz_arena_printf(arena, "%.*s%s%s %.*s and %.*s", BTZ_FMT(out),
+                                   out.len ? ", " : "", keys[i], BTZ_FMT(first), BTZ_FMT(second));
+        }
+    }
+    return out;
+}
+
 static int adjust(struct btz_arena *arena, struct btz_compare *compare, struct btz_err *err)
 {
     double *p = btz_arena_array(arena, compare->count, sizeof(*p));
@@ -213,7 +279,9 @@ static int adjust(struct btz_arena *arena, struct btz_compare *compare, struct b
     int rc;
 
     for (struct comparison *c = compare->list; c; c = c->next) {
-        p[i++] = c->lines[c->count - 1].asr.p_two_sided;
+        const struct btz_contrast *total = &c->lines[c->count - 1].asr;
+
+        p[i++] = total->descriptive ? NAN : total->p_two_sided;
     }
     rc = btz_family_holm(p, compare->count, p);
     if (rc != BTZ_OK) {
@@ -280,6 +348,7 @@ int btz_compare_build(struct btz_store *store, int64_t first, int64_t second, bo
                            "what is compared; --force compares them all the same and says so",
                            compare->forced);
     }
+    compare->also = also_differ(arena, compare->first, compare->second);
     rc = pair_up(arena, compare, err);
     if (rc == BTZ_OK) {
         rc = adjust(arena, compare, err);

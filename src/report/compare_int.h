@@ -29,6 +29,7 @@ struct comparison {
 struct btz_compare {
     struct btz_report *first, *second; /* equal for one run */
     const char *forced;                /* what differs although it should not; NULL = nothing */
+    struct btz_str also;               /* what else differs, in words; "" = nothing */
     struct comparison *list;
     size_t count;
 };

@@ -104,8 +104,17 @@ static void print_verdict(const struct btz_compare *compare, const struct compar
 
     lines_field(out, term, "differ in", btz_str_of(c->what));
     lines_field(out, term, "adjusted p",
-                btz_arena_printf(arena, "%.*s (Holm over the %zu comparisons of this table)",
-                                 BTZ_FMT(text_p(arena, c->adjusted)), compare->count));
+                isnan(c->adjusted)
+                    ? BTZ_STR("not tested")
+                    : btz_arena_printf(arena, "%.*s (Holm over the %zu comparisons of this table)",
+                                       BTZ_FMT(text_p(arena, c->adjusted)), compare->count));
+    if (total->asr.unpaired + total->asr.lost_variants > 0) {
+        lines_field(out, term, "not paired",
+                    btz_arena_printf(arena,
+                                     "%zu variants that only one side has, %zu of which one side "
+                                     "has no trial that counts",
+                                     total->asr.unpaired, total->asr.lost_variants));
+    }
     lines_field(out, term, "power", compare_power_text(arena, c));
     lines_field(
         out, term, "clean utility",
@@ -117,6 +126,20 @@ static void print_verdict(const struct btz_compare *compare, const struct compar
             (long long)utility->second_total.k, (long long)btz_count_n(&utility->second_total),
             BTZ_FMT(text_points(arena, utility->estimate)), margins[utility->non_inferior]));
     (void)btz_buf_add_byte(out, '\n');
+}
+
+static void print_unfinished(const struct btz_report *report, const struct btz_term *term,
+                             struct btz_buf *out)
+{
+    const struct btz_store_run *run = &report->run;
+
+    if (run->finished < run->planned) {
+        lines_text(out, term, 2, BTZ_COLOUR_YELLOW,
+                   btz_arena_printf(report->arena,
+                                    "Run %s is not finished: %lld of %lld trials. What it has not "
+                                    "run yet is in no rate and in no pair.",
+                                    run->id, (long long)run->finished, (long long)run->planned));
+    }
 }
 
 void btz_compare_print(const struct btz_compare *compare, const struct btz_term *term,
@@ -136,6 +159,15 @@ void btz_compare_print(const struct btz_compare *compare, const struct btz_term 
                                     "FORCED: the %s of the runs differ. The differences below are "
                                     "not those of one thing alone.",
                                     compare->forced));
+    }
+    if (compare->also.len) {
+        lines_text(
+            out, term, 2, BTZ_COLOUR_NONE,
+            btz_arena_printf(arena, "The runs also differ in %.*s.", BTZ_FMT(compare->also)));
+    }
+    print_unfinished(compare->first, term, out);
+    if (compare->first != compare->second) {
+        print_unfinished(compare->second, term, out);
     }
     for (const struct comparison *c = compare->list; c; c = c->next) {
         print_rates(compare, c, term, out);
@@ -190,6 +222,8 @@ struct btz_json *contrast_json(struct btz_arena *arena, const struct btz_contras
     set_number(arena, out, "p", c->p_two_sided);
     set_number(arena, out, "p_least", c->p_least);
     btz_json_set_int(arena, out, "variants", (int64_t)c->variants);
+    btz_json_set_int(arena, out, "unpaired", (int64_t)c->unpaired);
+    btz_json_set_int(arena, out, "lost_variants", (int64_t)c->lost_variants);
     btz_json_set_bool(arena, out, "exact", !c->monte_carlo);
     btz_json_set_bool(arena, out, "descriptive", c->descriptive);
     btz_json_set_strz(arena, out, "caution", btz_contrast_caution(c));
@@ -253,6 +287,10 @@ struct btz_json *btz_compare_json(const struct btz_compare *compare, struct btz_
     btz_json_setz(arena, out, "forced",
                   compare->forced ? btz_json_new_strz(arena, compare->forced)
                                   : btz_json_null(arena));
+    btz_json_set_str(arena, out, "also_differ", compare->also);
+    btz_json_set_bool(arena, out, "finished",
+                      compare->first->run.finished == compare->first->run.planned &&
+                          compare->second->run.finished == compare->second->run.planned);
     for (const struct comparison *c = compare->list; c; c = c->next) {
         btz_json_push(arena, list, comparison_json(arena, c));
     }

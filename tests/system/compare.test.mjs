@@ -85,6 +85,19 @@ test('a run with itself has nothing to compare, other profiles are refused unles
   assert.match((await bartizan('compare', two, packs)).err, /packs of the two runs differ/);
 });
 
+test('what only one run has is a line without a pair, and other seeds are refused', async () => {
+  const one = await made('-m', 'ref:reader', '--attack', 'tool-poisoning', '--attack', 'rug-pull');
+  const more = await made('-m', 'ref:floor', '--attack', 'memory-poisoning', '--attack', 'tool-poisoning', '--carrier', 'stdio');
+  const { comparisons, also_differ, finished } = await compare(one, more);
+  assert.deepEqual([also_differ, finished], ['carrier "memory" and "stdio"', true]);
+  assert.deepEqual(comparisons[0].lines.map((l) => [l.attack, l.asr.first.n, l.asr.second.n]),
+    [['rug-pull', 0, 0], ['tool-poisoning', 5, 5], ['memory-poisoning', 0, 0], [null, 5, 5], [null, 0, 0], [null, 5, 5]]);
+  assert.ok(total(comparisons[0]).asr.unpaired > 0);
+  assert.equal(comparisons[0].adjusted_p, null, 'one attack alone is descriptive');
+  const seeded = await made('-m', 'ref:floor', '--attack', 'tool-poisoning', '--seed', '9');
+  assert.match((await bartizan('compare', one, seeded)).err, /seeds of the two runs differ.*--force/s);
+});
+
 test('few variants are said to be few', async () => {
   const few = await made('-m', 'ref:reader', '-m', 'ref:floor', '--attack', 'tool-poisoning');
   const done = await bartizan('compare', few);
