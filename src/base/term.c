@@ -111,6 +111,20 @@ static void add_char(struct btz_buf *out, uint32_t c)
     btz_buf_add(out, bytes, len);
 }
 
+void btz_term_add_json(struct btz_buf *out, struct btz_str text)
+{
+    while (text.len) {
+        const char *begin = text.ptr;
+        uint32_t c = take_char(&text);
+
+        if (c != '\n' && c < 0x10000 && harmless(c) != c) {
+            (void)btz_buf_printf(out, "\\u%04x", (unsigned)c);
+        } else {
+            (void)btz_buf_add(out, begin, (size_t)(text.ptr - begin));
+        }
+    }
+}
+
 size_t btz_term_add_text(struct btz_buf *out, struct btz_str text, size_t max_width)
 {
     bool cut = btz_term_text_width(text) > max_width;

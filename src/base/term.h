@@ -28,6 +28,10 @@ void btz_term_probe(struct btz_term *term, int fd, bool no_colour);
  * emoji) and combining characters; not a full Unicode width. */
 size_t btz_term_text_width(struct btz_str text);
 
+/* Adds a JSON text (UTF-8) so that it cannot steer the terminal either: what btz_term_add_text
+ * replaces is written as an escape of JSON, so the value stays what it was. */
+void btz_term_add_json(struct btz_buf *out, struct btz_str text);
+
 /* Adds text from outside so that it cannot steer the terminal: control characters (C0, DEL, C1),
  * bidirectional controls, line separators and bytes that are not UTF-8 become U+FFFD, a tab one
  * blank. At most `max_width` columns; what is cut off is shown by a last ".". Returns the columns

@@ -43,7 +43,12 @@ int btz_cmd_print_json(struct btz_context *context, const struct btz_json *value
 
     btz_buf_init(&out, 1024U * 1024 * 1024);
     if (context->out.is_terminal) {
-        (void)btz_json_write_pretty(&out, value);
+        struct btz_buf pretty;
+
+        btz_buf_init(&pretty, 1024U * 1024 * 1024);
+        (void)btz_json_write_pretty(&pretty, value);
+        btz_term_add_json(&out, btz_buf_view(&pretty));
+        btz_buf_fini(&pretty);
     } else {
         (void)btz_json_write(&out, value);
     }

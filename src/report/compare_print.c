@@ -11,11 +11,11 @@ static void rate_cell(struct grid *grid, const struct btz_count *count)
 
 struct btz_str compare_note(const struct line *line)
 {
-    if (line->asr.descriptive) {
-        return BTZ_STR("");
-    }
     if (line->asr.many_missing || line->asr.unequal_missing) {
         return btz_str_of(btz_contrast_caution(&line->asr));
+    }
+    if (line->asr.descriptive) {
+        return BTZ_STR("");
     }
     return line->asr.p_least > 0.05 ? BTZ_STR("too few variants for p < 0.05") : BTZ_STR("");
 }
@@ -101,6 +101,7 @@ static void print_verdict(const struct btz_compare *compare, const struct compar
     struct btz_arena *arena = compare->first->arena;
     const struct line *total = &c->lines[c->count - 1];
     const struct btz_contrast *utility = &total->utility;
+    const char *caution = btz_contrast_caution(utility);
 
     lines_field(out, term, "differ in", btz_str_of(c->what));
     lines_field(out, term, "adjusted p",
@@ -116,15 +117,16 @@ static void print_verdict(const struct btz_compare *compare, const struct compar
                                      total->asr.unpaired, total->asr.lost_variants));
     }
     lines_field(out, term, "power", compare_power_text(arena, c));
-    lines_field(
-        out, term, "clean utility",
-        btz_arena_printf(
-            arena,
-            "%lld/%lld against %lld/%lld, %.*s points; not worse by over 5 "
-            "points: %s",
-            (long long)utility->first_total.k, (long long)btz_count_n(&utility->first_total),
-            (long long)utility->second_total.k, (long long)btz_count_n(&utility->second_total),
-            BTZ_FMT(text_points(arena, utility->estimate)), margins[utility->non_inferior]));
+    lines_field(out, term, "clean utility",
+                btz_arena_printf(arena,
+                                 "%lld/%lld against %lld/%lld, %.*s points; not worse by over 5 "
+                                 "points: %s%s%s",
+                                 (long long)utility->first_total.k,
+                                 (long long)btz_count_n(&utility->first_total),
+                                 (long long)utility->second_total.k,
+                                 (long long)btz_count_n(&utility->second_total),
+                                 BTZ_FMT(text_points(arena, utility->estimate)),
+                                 margins[utility->non_inferior], *caution ? "; " : "", caution));
     (void)btz_buf_add_byte(out, '\n');
 }
 

@@ -235,16 +235,17 @@ static void print_contrast(const struct page *p, const struct defence_contrast *
 {
     const struct line *total = &d->comparison->lines[d->comparison->count - 1];
     struct btz_str scanner = note_scanner(p->arena, d->comparison->first);
+    const char *caution = btz_contrast_caution(&total->utility);
 
     lines_field(p->out, p->term,
                 btz_arena_cstr(p->arena, btz_str_sub(d->comparison->first->defence, 0, 64)),
                 btz_arena_printf(
                     p->arena,
                     "lower attack success: %s; then clean utility not worse by over 5 points: %s "
-                    "(%.*s points). Power: %.*s",
+                    "(%.*s points%s%s). Power: %.*s",
                     gate_text(d->gate[0]), gate_text(d->gate[1]),
-                    BTZ_FMT(text_points(p->arena, total->utility.estimate)),
-                    BTZ_FMT(compare_power_text(p->arena, d->comparison))));
+                    BTZ_FMT(text_points(p->arena, total->utility.estimate)), *caution ? "; " : "",
+                    caution, BTZ_FMT(compare_power_text(p->arena, d->comparison))));
     if (btz_str_find(scanner, BTZ_STR(": ")) >= 0) {
         lines_text(p->out, p->term, 4, BTZ_COLOUR_YELLOW,
                    btz_arena_printf(p->arena, "Its %s %.*s.",

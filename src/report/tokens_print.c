@@ -6,13 +6,13 @@ static const struct grid_column columns[] = {
     {"trials", BTZ_ALIGN_RIGHT, false, NULL},
     {"unknown", BTZ_ALIGN_RIGHT, true, NULL},
     {"prefill", BTZ_ALIGN_RIGHT, false, NULL},
-    {"a trial", BTZ_ALIGN_RIGHT, false, NULL},
+    {"prefill a trial", BTZ_ALIGN_RIGHT, false, NULL},
     {"decode", BTZ_ALIGN_RIGHT, false, NULL},
-    {"a trial", BTZ_ALIGN_RIGHT, false, NULL},
+    {"decode a trial", BTZ_ALIGN_RIGHT, false, NULL},
     {"ratio", BTZ_ALIGN_RIGHT, false, NULL},
     {"guard: prefill", BTZ_ALIGN_RIGHT, true, "guard model"},
-    {"decode", BTZ_ALIGN_RIGHT, true, NULL},
-    {"unknown", BTZ_ALIGN_RIGHT, true, NULL},
+    {"guard: decode", BTZ_ALIGN_RIGHT, true, NULL},
+    {"guard: unknown", BTZ_ALIGN_RIGHT, true, NULL},
 };
 
 struct spent tokens_of(const struct subject *s)

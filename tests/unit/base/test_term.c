@@ -124,6 +124,17 @@ static void outside_text_cannot_steer_the_terminal(void **state)
     btz_buf_fini(&out);
 }
 
+static void json_from_outside_cannot_either(void **state)
+{
+    struct btz_buf out;
+
+    (void)state;
+    btz_buf_init(&out, 1000);
+    btz_term_add_json(&out, BTZ_STR("{\n  \"a\": \"\xC2\x9B[2J \xE2\x80\xAE\xC3\xA9\x7F\"\n}"));
+    holds(&out, "{\n  \"a\": \"\\u009b[2J \\u202e\xC3\xA9\\u007f\"\n}");
+    btz_buf_fini(&out);
+}
+
 static void text_is_cut_to_the_columns(void **state)
 {
     struct btz_buf out;
@@ -373,6 +384,7 @@ int main(void)
         cmocka_unit_test(probe_knows_a_pipe),
         cmocka_unit_test(text_width_counts_columns),
         cmocka_unit_test(outside_text_cannot_steer_the_terminal),
+        cmocka_unit_test(json_from_outside_cannot_either),
         cmocka_unit_test(text_is_cut_to_the_columns),
         cmocka_unit_test(table_aligns_its_columns),
         cmocka_unit_test(table_has_colours_only_if_allowed),

@@ -300,6 +300,38 @@ static void drawn_patterns(void **state)
     make_done(&made);
 }
 
+/* Clean twins that are missing make the statement about utility unreliable, too. */
+static void missing_utility_is_a_caution(void **state)
+{
+    static const char *const clean[2] = {"++++", "+FFF"};
+    static const char *const names[] = {"v1", "v2", "v3"};
+    struct make_variant variants[12];
+    struct made made;
+    struct btz_str text;
+    const struct btz_json *c;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(variants); i++) {
+        variants[i] = (struct make_variant){.model = "ref:reader",
+                                            .surface = "to",
+                                            .attack = i % 6 < 3 ? "a1" : "a2",
+                                            .variant = names[i % 3],
+                                            .boundary = "V",
+                                            .attack_arm = "SSSS",
+                                            .clean = clean[i >= 6],
+                                            .benign = "++++",
+                                            .defence = i >= 6 ? "context" : NULL};
+    }
+    make_run(&made, variants, COUNT(variants), make_card);
+    c = compared(&made, &text);
+    has(text, "shown; unreliable: over 5% missing");
+    assert_true(
+        btz_str_is(btz_json_str(btz_json_pointer(c, BTZ_STR("/lines/3/clean_utility/caution"))),
+                   "unreliable: over 5% missing"));
+    has(printed(&made, report_of(&made), 200), "points; unreliable: over 5% missing). Power");
+    make_done(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +339,7 @@ int main(void)
         cmocka_unit_test(power_either_way),
         cmocka_unit_test(drawn_patterns),
         cmocka_unit_test(no_negative_zero),
+        cmocka_unit_test(missing_utility_is_a_caution),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
