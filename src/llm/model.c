@@ -348,10 +348,18 @@ struct btz_str btz_llm_bare_name(struct btz_str id)
     return id;
 }
 
+/* Some servers name the newest version so where others name none. */
+static struct btz_str without_latest(struct btz_str name)
+{
+    struct btz_str tag = BTZ_STR(":latest");
+
+    return btz_str_ends(name, tag) ? btz_str_sub(name, 0, name.len - tag.len) : name;
+}
+
 bool btz_llm_same_name(struct btz_str a, struct btz_str b)
 {
-    struct btz_str x = btz_llm_bare_name(a);
-    struct btz_str y = btz_llm_bare_name(b);
+    struct btz_str x = without_latest(btz_llm_bare_name(a));
+    struct btz_str y = without_latest(btz_llm_bare_name(b));
 
     return x.len == y.len && x.len > 0 && strncasecmp(x.ptr, y.ptr, x.len) == 0;
 }

@@ -2,7 +2,8 @@
 
 #include "report/agreement_int.h"
 
-enum { RATERS_MAX = 64 };
+/* However many people have labelled a run, there is room for judges. */
+enum { RATERS_MAX = 64, PEOPLE_MAX = 40 };
 
 struct reading {
     struct btz_agreements *a;
@@ -74,6 +75,7 @@ static struct btz_str prompt_of(const struct btz_store_verdict *v)
 static struct rater *rater_of(struct btz_agreements *a, const struct btz_store_verdict *v)
 {
     struct btz_str prompt = prompt_of(v);
+    size_t people = 0;
 
     if (!btz_str_is(v->source, "judge") && !btz_str_is(v->source, "human")) {
         return NULL;
@@ -86,7 +88,10 @@ static struct rater *rater_of(struct btz_agreements *a, const struct btz_store_v
             return r;
         }
     }
-    if (a->rater_count == RATERS_MAX) {
+    for (size_t i = 1; i < a->rater_count; i++) {
+        people += btz_str_is(a->raters[i].source, "human") ? 1 : 0;
+    }
+    if (a->rater_count == RATERS_MAX || (people == PEOPLE_MAX && btz_str_is(v->source, "human"))) {
         a->left_out = true;
         return NULL;
     }
@@ -140,6 +145,7 @@ static void take_trial(struct reading *r, const struct btz_store_row *row)
             name_at(a->arena, &a->attacks, &a->attack_count, &r->attack_cap, row->cell.attack),
         .model = name_at(a->arena, &a->models, &a->model_count, &r->model_cap, row->cell.model),
         .below = btz_str_is(row->cell.boundary, "B"),
+        .attacked = btz_str_is(row->cell.arm, "attack"),
         .effect = row->trial.chain.effect};
 }
 
@@ -234,7 +240,8 @@ static enum rating human_of(const struct btz_agreements *a, const struct rated_t
     return balance > 0 ? RATING_YES : balance < 0 ? RATING_NO : RATING_MISSING;
 }
 
-/* The judge's rate corrected by people's labels; strata: verdict x attack x model. */
+/* The judge's rate of attack success, visible attacks only, corrected by people's labels; strata:
+ * verdict x attack x model. */
 static void correct(struct btz_agreements *a, size_t judge)
 {
     size_t strata_count = a->attack_count * a->model_count * 2;
@@ -248,7 +255,7 @@ static void correct(struct btz_agreements *a, size_t judge)
         struct btz_label_stratum *s =
             &strata[(t->attack * a->model_count + t->model) * 2 + (rating == RATING_YES)];
 
-        if (rating == RATING_YES || rating == RATING_NO) {
+        if (t->attacked && !t->below && (rating == RATING_YES || rating == RATING_NO)) {
             s->judged++;
             s->labelled += human != RATING_MISSING;
             s->positive += human == RATING_YES;

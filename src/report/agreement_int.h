@@ -28,6 +28,7 @@ struct rated_trial {
     size_t attack;   /* index of attacks */
     size_t model;
     bool below;       /* boundary B */
+    bool attacked;    /* of the attack arm */
     bool effect;      /* what the companion says */
     struct rated *by; /* one a rater; NULL where nobody but the companion has rated it */
 };

@@ -127,7 +127,7 @@ static void print_corrected(const struct btz_agreements *a, const struct rater *
                                  btz_interval_reason(c->trials.status), c->unlabelled_strata);
     }
     lines_field(out, term, "corrected",
-                btz_arena_printf(a->arena, "%.*s: attack success %.*s",
+                btz_arena_printf(a->arena, "%.*s: attack success (V) %.*s",
                                  BTZ_FMT(rater_label(a->arena, r)), BTZ_FMT(value)));
 }
 
@@ -135,7 +135,7 @@ void btz_agreements_print(const struct btz_agreements *a, const struct btz_term 
                           struct btz_buf *out)
 {
     (void)btz_buf_printf(out, "Agreement in run %s, %s\n", a->run.id,
-                         a->all_arms ? "attack arm and twins" : "attack arm");
+                         a->all_arms ? "attack arm and twins, V and B" : "attack arm, V and B");
     if (a->rater_count < 2) {
         lines_text(out, term, 0, BTZ_COLOUR_NONE,
                    BTZ_STR("Nobody but the companion has judged this run yet: `bartizan rescore` "

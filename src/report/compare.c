@@ -233,7 +233,9 @@ int compare_fill(struct btz_arena *arena, struct comparison *c, struct btz_err *
     return rc;
 }
 
-static const char *forbidden(const struct btz_report *a, const struct btz_report *b)
+/* What must not differ and does, in words; NULL: nothing. */
+static const char *forbidden(struct btz_arena *arena, const struct btz_report *a,
+                             const struct btz_report *b)
 {
     static const struct {
         const char *key, *what;
@@ -241,34 +243,71 @@ static const char *forbidden(const struct btz_report *a, const struct btz_report
                   {"prompt_hash", "prompts"},
                   {"host_profile", "host profiles"},
                   {"seed", "seeds"}};
+    struct btz_str found = BTZ_STR_NONE;
 
     for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++) {
         if (!btz_str_eq(btz_json_str(btz_json_getz(a->card, things[i].key)),
                         btz_json_str(btz_json_getz(b->card, things[i].key)))) {
-            return things[i].what;
+            found = btz_arena_printf(arena, "%.*s%s%s", BTZ_FMT(found), found.len ? " and " : "",
+                                     things[i].what);
         }
     }
-    return NULL;
+    return found.len ? found.ptr : NULL;
 }
 
-/* Settings that may differ, and are said to: "carrier memory and http". */
+/* "json" or "native" where all models of a run have one way of acting. */
+static struct btz_str actions_of(struct btz_arena *arena, const struct btz_report *report)
+{
+    const struct btz_json *models = btz_json_getz(report->card, "models");
+    struct btz_str out = BTZ_STR_NONE;
+
+    for (size_t i = 0; i < btz_json_count(models); i++) {
+        struct btz_str own = btz_json_str(btz_json_getz(btz_json_at(models, i), "actions"));
+
+        if (btz_str_find(out, own) < 0) {
+            out =
+                out.len ? btz_arena_printf(arena, "%.*s or %.*s", BTZ_FMT(out), BTZ_FMT(own)) : own;
+        }
+    }
+    return out;
+}
+
+static struct btz_str setting_of(struct btz_arena *arena, const struct btz_report *report,
+                                 const char *pointer)
+{
+    const struct btz_json *value = btz_json_pointer(report->card, btz_str_of(pointer));
+
+    return btz_json_is(value, BTZ_JSON_STRING) ? btz_json_str(value)
+           : value                             ? btz_json_text(arena, value)
+                                               : BTZ_STR("none");
+}
+
+static void add_difference(struct btz_arena *arena, struct btz_str *out, const char *what,
+                           struct btz_str first, struct btz_str second)
+{
+    if (!btz_str_eq(first, second)) {
+        *out = btz_arena_printf(arena, "%.*s%s%s (%.*s and %.*s)", BTZ_FMT(*out),
+                                out->len ? ", " : "", what, BTZ_FMT(first), BTZ_FMT(second));
+    }
+}
+
+/* Settings that may differ, and are said to: "carrier (memory and http)". */
 static struct btz_str also_differ(struct btz_arena *arena, const struct btz_report *a,
                                   const struct btz_report *b)
 {
-    static const char *const keys[] = {"carrier", "max_tokens"};
+    static const struct {
+        const char *pointer, *what;
+    } settings[] = {{"/carrier", "carrier"},
+                    {"/max_tokens", "max_tokens"},
+                    {"/guard/model/reference", "guard model"},
+                    {"/guard/rewrite_model/reference", "rewriting model"}};
     struct btz_str out = BTZ_STR_NONE;
 
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const struct btz_json *x = btz_json_getz(a->card, keys[i]);
-        const struct btz_json *y = btz_json_getz(b->card, keys[i]);
-        struct btz_str first = x ? btz_json_text(arena, x) : BTZ_STR("none");
-        struct btz_str second = y ? btz_json_text(arena, y) : BTZ_STR("none");
-
-        if (!btz_str_eq(first, second)) {
-            out = btz_arena_printf(arena, "%.*s%s%s %.*s and %.*s", BTZ_FMT(out),
-                                   out.len ? ", " : "", keys[i], BTZ_FMT(first), BTZ_FMT(second));
-        }
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        add_difference(arena, &out, settings[i].what, setting_of(arena, a, settings[i].pointer),
+                       setting_of(arena, b, settings[i].pointer));
     }
+    add_difference(arena, &out, "actions", actions_of(arena, a), actions_of(arena, b));
     return out;
 }
 
@@ -341,7 +380,7 @@ int btz_compare_build(struct btz_store *store, int64_t first, int64_t second, bo
     if (rc != BTZ_OK) {
         return rc;
     }
-    compare->forced = forbidden(compare->first, compare->second);
+    compare->forced = forbidden(arena, compare->first, compare->second);
     if (compare->forced && !force) {
         return btz_err_set(err, BTZ_EDENIED,
                            "the %s of the two runs differ, so a difference would not be that of "

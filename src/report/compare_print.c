@@ -112,8 +112,8 @@ static void print_verdict(const struct btz_compare *compare, const struct compar
     if (total->asr.unpaired + total->asr.lost_variants > 0) {
         lines_field(out, term, "not paired",
                     btz_arena_printf(arena,
-                                     "%zu variants that only one side has, %zu of which one side "
-                                     "has no trial that counts",
+                                     "%zu variants that only one side has; %zu others without a "
+                                     "trial that counts on one side",
                                      total->asr.unpaired, total->asr.lost_variants));
     }
     lines_field(out, term, "power", compare_power_text(arena, c));
@@ -182,8 +182,9 @@ void btz_compare_print(const struct btz_compare *compare, const struct btz_term 
                          "Points are first minus second, the mean over attacks of the mean over "
                          "variants. p: %.*s, interval by inverting it; "
                          "one attack alone is descriptive. "
-                         "Power assumes a correlation of 0.3 between repetitions of a variant and "
-                         "half of the variants equally hard in both. Inference is conditional on "
+                         "Power is that of one test at 0.05, before Holm, and assumes a "
+                         "correlation of 0.3 between repetitions of a variant and half of the "
+                         "variants equally hard in both. Inference is conditional on "
                          "these attacks.",
                          BTZ_FMT(compare_test_text(arena, drawn))));
 }

@@ -89,7 +89,7 @@ test('what only one run has is a line without a pair, and other seeds are refuse
   const one = await made('-m', 'ref:reader', '--attack', 'tool-poisoning', '--attack', 'rug-pull');
   const more = await made('-m', 'ref:floor', '--attack', 'memory-poisoning', '--attack', 'tool-poisoning', '--carrier', 'stdio');
   const { comparisons, also_differ, finished } = await compare(one, more);
-  assert.deepEqual([also_differ, finished], ['carrier "memory" and "stdio"', true]);
+  assert.deepEqual([also_differ, finished], ['carrier (memory and stdio)', true]);
   assert.deepEqual(comparisons[0].lines.map((l) => [l.attack, l.asr.first.n, l.asr.second.n]),
     [['rug-pull', 0, 0], ['tool-poisoning', 5, 5], ['memory-poisoning', 0, 0], [null, 5, 5], [null, 0, 0], [null, 5, 5]]);
   assert.ok(total(comparisons[0]).asr.unpaired > 0);

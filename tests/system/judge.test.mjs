@@ -241,6 +241,8 @@ test('--limit, a judge that is not there, and who may not judge', async () => {
     const self = await bartizan('rescore', tested.run.id, '--judge', 'openai:Word-9@http://127.0.0.1:9/v1');
     assert.equal(self.code, 2);
     assert.match(self.err, /under test.*nobody judges itself/);
+    const tagged = await bartizan('rescore', tested.run.id, '--judge', 'openai:word-9:latest@http://127.0.0.1:9/v1');
+    assert.match(tagged.err, /under test.*nobody judges itself/);
     const kin = await json(0, 'rescore', tested.run.id, '--judge', `openai:word-10@${stub.url}`);
     assert.equal(kin.judges[0].same_vendor, true);
     assert.equal(kin.agreement.raters[1].same_vendor, true);
