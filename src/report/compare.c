@@ -362,7 +362,7 @@ static int pair_up(struct btz_arena *arena, struct btz_compare *compare, struct 
     return compare->count ? BTZ_OK
                           : btz_err_set(err, BTZ_EUSAGE,
                                         one_run ? "the run has no two subjects that differ in one "
-                                                  "thing only; name a second run"
+                                                  "thing only; name another run beside it"
                                                 : "no subject of one run differs from one of the "
                                                   "other in one thing only");
 }

@@ -165,35 +165,86 @@ int attempt_critique(struct btz_trial *trial, struct btz_str text, struct btz_er
     return begin(trial, err);
 }
 
-/* The entries of a list since the last attempt began. */
+/* What the client knew of definitions when the last attempt began: nobody's act. */
+static bool is_known_before(const struct btz_json *entry)
+{
+    return btz_str_is(btz_json_str(btz_json_getz(entry, "kind")), "changed");
+}
+
+/* The entries of a list since the last attempt began, and what was known of definitions before. */
 static struct btz_json *since(struct btz_trial *trial, const struct btz_json *list)
 {
     struct btz_json *out = btz_json_new_array(trial->arena);
 
     for (size_t i = 0; i < btz_json_count(list); i++) {
+        const struct btz_json *entry = btz_json_at(list, i);
         int64_t id = 0;
 
-        if (btz_json_int64(btz_json_getz(btz_json_at(list, i), "id"), &id) &&
-            id > trial->attempt_event) {
-            btz_json_push(trial->arena, out, btz_json_at(list, i));
+        if (btz_json_int64(btz_json_getz(entry, "id"), &id) &&
+            (id > trial->attempt_event || is_known_before(entry))) {
+            btz_json_push(trial->arena, out, entry);
         }
     }
     return out;
 }
 
-int attempt_judge_last(struct btz_trial *trial, struct btz_err *err)
+static bool is_same_member(const struct btz_json *a, const struct btz_json *b, const char *key)
+{
+    const struct btz_json *x = btz_json_getz(a, key);
+    const struct btz_json *y = btz_json_getz(b, key);
+
+    return x == y || (x && y && btz_json_equal(x, y));
+}
+
+/* The entry of `list` that does what the entry `act` of the trajectory did: the same call with the
+ * same arguments, the same words. NULL: there is none. */
+static const struct btz_json *repeated(struct btz_trial *trial, const struct btz_json *list,
+                                       int64_t act)
+{
+    static const char *const members[] = {"kind", "server", "tool", "args", "text", "value"};
+    const struct btz_json *first = NULL;
+    int64_t id = 0;
+
+    for (size_t i = 0; i < btz_json_count(trial->trajectory) && !first; i++) {
+        const struct btz_json *entry = btz_json_at(trial->trajectory, i);
+
+        first = btz_json_int64(btz_json_getz(entry, "id"), &id) && id == act && act ? entry : NULL;
+    }
+    for (size_t i = 0; first && i < btz_json_count(list); i++) {
+        const struct btz_json *entry = btz_json_at(list, i);
+        bool same = btz_json_int64(btz_json_getz(entry, "id"), &id) && id > trial->attempt_event;
+
+        for (size_t k = 0; same && k < sizeof(members) / sizeof(members[0]); k++) {
+            same = is_same_member(first, entry, members[k]);
+        }
+        if (same) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+int attempt_judge_last(struct btz_trial *trial, const struct btz_stage_verdict *whole,
+                       struct btz_err *err)
 {
     struct btz_stage_verdict verdict = {0};
+    const struct btz_json *entries;
+    const struct btz_json *again;
     int rc;
 
     trial->record.attempts_made = trial->attempt;
     if (trial->attempt == 1) {
         return BTZ_OK;
     }
-    rc = btz_stage_oracle(trial->stage, since(trial, trial->trajectory),
-                          since(trial, trial->journal), &verdict, err);
+    entries = since(trial, trial->trajectory);
+    rc = btz_stage_oracle(trial->stage, entries, since(trial, trial->journal), &verdict, err);
     trial->record.last_effect = verdict.effect;
     trial->record.last_act_event = verdict.act_event;
     trial->record.last_effect_event = verdict.effect_event;
+    if (rc == BTZ_OK && whole->effect && !verdict.effect &&
+        (again = repeated(trial, entries, whole->act_event))) {
+        trial->record.last_effect = true;
+        (void)btz_json_int64(btz_json_getz(again, "id"), &trial->record.last_act_event);
+    }
     return rc;
 }

@@ -209,7 +209,7 @@ void outcome_decide(struct btz_trial *trial)
                     "delivery"));
     if (btz_stage_oracle(trial->stage, trial->trajectory, trial->journal, &verdict, &err) !=
             BTZ_OK ||
-        attempt_judge_last(trial, &err) != BTZ_OK ||
+        attempt_judge_last(trial, &verdict, &err) != BTZ_OK ||
         btz_stage_utility(trial->stage, trial->trajectory, trial->journal, &record->utility,
                           &err) != BTZ_OK) {
         char text[1200];

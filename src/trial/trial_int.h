@@ -569,8 +569,11 @@ int attempt_critique(struct btz_trial *trial, struct btz_str text, struct btz_er
 /* What was asked, done and got from entry `from` of the trajectory on; of one server alone, with
  * the user's turns, if `server` is not empty. */
 struct btz_str attempt_transcript(struct btz_trial *trial, size_t from, struct btz_str server);
-/* The oracle's word on the last attempt alone, into the record. */
-int attempt_judge_last(struct btz_trial *trial, struct btz_err *err);
+/* The oracle's word on the last attempt alone, into the record. The world goes on between attempts,
+ * so that the same act may change nothing a second time: an attempt that does again what `whole`,
+ * the oracle's word on all of them, cites as the act has had its effect too. */
+int attempt_judge_last(struct btz_trial *trial, const struct btz_stage_verdict *whole,
+                       struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* outcome.c */
 void outcome_decide(struct btz_trial *trial);
