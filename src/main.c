@@ -246,8 +246,10 @@ int main(int argc, char **argv)
 
     keep_one_heap();
     hold_standard_files();
-    /* A reader that goes away is an error of a write, not the end of a run. */
+    /* A reader that goes away, or a file at its limit, is an error of a write, not the end of a
+     * run. */
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
     btz_term_probe(&context.out, STDOUT_FILENO, true);
     if (rc != BTZ_OK) {
         rc = complain(&err);

@@ -1,4 +1,6 @@
-/* list: what there is - servers, tools, resources, attacks, scenarios, studies. */
+/* list: what there is - servers, tools, resources, attacks, scenarios, studies, runs. */
+#include <time.h>
+
 #include "cmd/cmd.h"
 #include "base/mapping.h"
 #include "report/attack_page.h"
@@ -347,6 +349,62 @@ static int print_items(struct btz_context *context, const struct btz_json *items
     return rc;
 }
 
+/* The models of a run, from its card. */
+static int models_of(struct btz_context *context, struct btz_store *store, int64_t no,
+                     const struct btz_json **out, struct btz_err *err)
+{
+    struct btz_str *models;
+    struct btz_str card;
+    size_t count = 0;
+    struct btz_json *list = btz_json_new_array(context->arena);
+    int rc = btz_store_provenance(store, no, context->arena, &card, err);
+
+    rc = rc ? rc : btz_study_models_of(context->arena, card, &models, &count, err);
+    for (size_t i = 0; rc == BTZ_OK && i < count; i++) {
+        btz_json_push(context->arena, list, btz_json_new_str(context->arena, models[i]));
+    }
+    *out = list;
+    return rc;
+}
+
+/* Runs of the bench, newest first. */
+static int list_runs(struct btz_context *context, struct listing *l, struct btz_err *err)
+{
+    struct btz_store *store = NULL;
+    struct btz_store_run *runs = NULL;
+    const struct btz_json *models;
+    size_t count = 0;
+    int rc = btz_cmd_store(context, BTZ_STORE_READ, &store, err);
+
+    rc = rc ? rc : btz_store_runs(store, context->arena, &runs, &count, err);
+    for (size_t i = 0; rc == BTZ_OK && i < count; i++) {
+        time_t started = (time_t)(runs[i].created_us / 1000000);
+        struct btz_json *item;
+        char text[40] = "";
+        struct tm day;
+
+        rc = models_of(context, store, runs[i].no, &models, err);
+        if (rc != BTZ_OK) {
+            break;
+        }
+        if (gmtime_r(&started, &day)) {
+            (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &day);
+        }
+        item = add(l);
+        btz_json_set_strz(l->arena, item, "id", runs[i].id);
+        btz_json_set_str(l->arena, item, "study", runs[i].study);
+        btz_json_set_strz(l->arena, item, "started", text);
+        btz_json_set_strz(l->arena, item, "status", btz_store_run_status_name(runs[i].status));
+        btz_json_set_int(l->arena, item, "finished", runs[i].finished);
+        btz_json_set_int(l->arena, item, "planned", runs[i].planned);
+        btz_json_set_int(l->arena, item, "faults", runs[i].faults);
+        btz_json_setz(l->arena, item, "models", models);
+    }
+    l->items = btz_json_dup(l->arena, l->items);
+    btz_store_close(store);
+    return rc;
+}
+
 static int every_pack(struct btz_context *context, struct btz_lab **out, struct btz_err *err)
 {
     size_t count = 0;
@@ -365,15 +423,19 @@ static int every_pack(struct btz_context *context, struct btz_lab **out, struct 
 static int fill(struct btz_context *context, struct listing *l, const char *what,
                 struct btz_err *err)
 {
-    static const char *const known[] = {"servers", "tools",     "resources",
-                                        "attacks", "scenarios", "studies"};
+    static const char *const known[] = {"servers",   "tools",   "resources", "attacks",
+                                        "scenarios", "studies", "runs"};
     struct btz_str word = btz_str_of(what);
     struct btz_lab *lab = NULL;
     const char *near;
-    /* Every study is read, also those about packs that are loaded only where they are asked for. */
-    int rc = btz_str_is(word, "studies") ? every_pack(context, &lab, err)
-                                         : btz_cmd_lab(context, &lab, err);
+    int rc;
 
+    if (btz_str_is(word, "runs")) {
+        return list_runs(context, l, err);
+    }
+    /* Every study is read, also those about packs that are loaded only where they are asked for. */
+    rc = btz_str_is(word, "studies") ? every_pack(context, &lab, err)
+                                     : btz_cmd_lab(context, &lab, err);
     if (rc != BTZ_OK) {
         return rc;
     }
@@ -394,7 +456,7 @@ static int fill(struct btz_context *context, struct listing *l, const char *what
         rc = btz_err_set(
             err, BTZ_EUSAGE,
             "there is no list of \"%s\"%s%s%s; lists: servers, tools, resources, attacks, "
-            "scenarios, studies",
+            "scenarios, studies, runs",
             what, near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
     }
     l->items = btz_json_dup(l->arena, l->items); /* values borrow from the lab */
@@ -427,19 +489,20 @@ static int run(struct btz_context *context, struct btz_err *err)
                          : print_items(context, l.items, err);
 }
 
-static const char *const usage[] = {"servers|tools|resources|attacks|scenarios|studies",
+static const char *const usage[] = {"servers|tools|resources|attacks|scenarios|studies|runs",
                                     "attacks ID", NULL};
 static const struct btz_option options[] = {
     {"markdown", 0, BTZ_OPTION_FLAG, NULL, "with attacks ID: as Markdown", 0, 0},
     {NULL, 0, BTZ_OPTION_FLAG, NULL, NULL, 0, 0},
 };
 static const char *const examples[] = {"bartizan list scenarios", "bartizan list tools --json",
-                                       "bartizan list attacks tool-poisoning", NULL};
+                                       "bartizan list attacks tool-poisoning", "bartizan list runs",
+                                       NULL};
 
 const struct btz_command btz_command_list = {
     .args = {.name = "list",
              .summary =
-                 "list what there is: servers, tools, resources, attacks, scenarios, studies",
+                 "list what there is: servers, tools, resources, attacks, scenarios, studies, runs",
              .usage = usage,
              .options = options,
              .examples = examples,

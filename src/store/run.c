@@ -411,7 +411,7 @@ int btz_store_run_find(struct btz_store *store, struct btz_str ref, struct btz_a
     if (!last && (ref.len == 0 || ref.len > ID_LEN)) {
         return btz_err_set(err, BTZ_EUSAGE,
                            "\"%.40s\" is no run: expected \"last\", an id of %d characters or the "
-                           "beginning of one; `bartizan show` lists them",
+                           "beginning of one; `bartizan list runs` lists them",
                            ref.len ? btz_arena_cstr(arena, ref) : "", ID_LEN);
     }
     rc = btz_store_stmt(store, last ? ST_RUN_LAST : ST_RUN_PREFIX, &bind, err);
@@ -433,7 +433,7 @@ int btz_store_run_find(struct btz_store *store, struct btz_str ref, struct btz_a
     }
     if (count == 0) {
         return btz_err_set(err, BTZ_ENOTFOUND,
-                           "no run in %s has an id that begins with \"%.*s\"; `bartizan show` "
+                           "no run in %s has an id that begins with \"%.*s\"; `bartizan list runs` "
                            "lists them",
                            store->path, BTZ_FMT(ref));
     }

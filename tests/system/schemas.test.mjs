@@ -89,7 +89,7 @@ test('what the commands print fits', async () => {
     assert.equal(one.trajectory, trial.trajectory);
     assert.ok(one.exchanges.every((e) => e.parts.length > 2));
   }
-  for (const what of ['servers', 'tools', 'resources', 'attacks', 'scenarios', 'studies']) {
+  for (const what of ['servers', 'tools', 'resources', 'attacks', 'scenarios', 'studies', 'runs']) {
     const items = await output(0, 'list', what);
     valid(`list-${what}`, items);
     assert.ok(items.length > 0, what);
