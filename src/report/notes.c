@@ -85,8 +85,6 @@ struct btz_str note_scanner(struct btz_arena *arena, const struct subject *subje
             }
         }
     }
-    /* Of a gateway those that failed never came through. */
-    scans += btz_str_starts(subject->defence, BTZ_STR("proxy:")) ? failed : 0;
     caution = scans && failed == scans
                   ? ": nothing came of it, so nothing here measures the defence"
               : failed * 20 > scans ? ": over 5%, contrasts with these figures are unreliable"

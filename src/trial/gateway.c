@@ -222,6 +222,7 @@ static void failed(struct btz_trial *trial, const struct conn *conn, enum btz_gu
 {
     struct btz_json *details = btz_json_new_object(trial->arena);
 
+    trial->record.guarding.scans++; /* what was to be judged, and never came */
     trial->record.guarding.failed++;
     btz_json_set_str(trial->arena, details, "text", conn->failure);
     defend_record(trial, target, conn->server->id, name, details, "failed", false);

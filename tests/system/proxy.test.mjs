@@ -2,7 +2,7 @@
 // through one that runs already, and through programs that do everything wrong.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -198,6 +198,20 @@ test('gateways that never come up', { timeout: 300000 }, async () => {
   }
 });
 
+test('a gateway that comes up every second time is started again', { timeout: 120000 }, async () => {
+  const count = path.join(folder, 'starts');
+  const flaky = path.join(folder, 'flaky.sh');
+  writeFileSync(flaky, `#!/bin/sh\nprintf x >> '${count}'\n[ $(($(wc -c < '${count}') % 2)) = 1 ] && exit 3\nexec "$@"\n`, { mode: 0o755 });
+  const defence = `proxy:${flaky} {command}`;
+  const done = await bartizan('flaky.db', 'run', 'quick', '-m', 'ref:reader', '--attack', 'tool-poisoning', '--variant', 'v1', '--in-flight', '1', '--quiet', '--defence', defence);
+  assert.equal(done.code, 0, done.err);
+  const all = Object.values(await trials('flaky.db', defence));
+  assert.equal(all.length, 3);
+  for (const t of all) {
+    assert.notEqual(t.outcome, 'fault');
+  }
+});
+
 test('a gateway that dies in mid-trial is a failure of the defence, not a fault', { timeout: 120000 }, async () => {
   const defence = stub('die -- {command}');
   const done = await bartizan('dies.db', 'run', 'quick', ...TWO, '--quiet', '--defence', defence);
@@ -206,6 +220,7 @@ test('a gateway that dies in mid-trial is a failure of the defence, not a fault'
   for (const t of Object.values(through)) {
     assert.notEqual(t.outcome, 'fault');
     assert.ok(t.counts.failed >= 1);
+    assert.ok(t.counts.failed <= t.counts.scans, 'what never came was to be judged too');
     assert.equal(t.counts.blocked, 0);
   }
   const shown = await bartizan('dies.db', 'show', 'last', '1');
