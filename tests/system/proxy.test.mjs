@@ -198,10 +198,10 @@ test('gateways that never come up', { timeout: 300000 }, async () => {
   }
 });
 
-test('a gateway that comes up every second time is started again', { timeout: 120000 }, async () => {
+test('a gateway that does not come up at first is started again', { timeout: 120000 }, async () => {
   const count = path.join(folder, 'starts');
   const flaky = path.join(folder, 'flaky.sh');
-  writeFileSync(flaky, `#!/bin/sh\nprintf x >> '${count}'\n[ $(($(wc -c < '${count}') % 2)) = 1 ] && exit 3\nexec "$@"\n`, { mode: 0o755 });
+  writeFileSync(flaky, `#!/bin/sh\n[ -e '${count}' ] || { : > '${count}'; exit 3; }\nexec "$@"\n`, { mode: 0o755 });
   const defence = `proxy:${flaky} {command}`;
   const done = await bartizan('flaky.db', 'run', 'quick', '-m', 'ref:reader', '--attack', 'tool-poisoning', '--variant', 'v1', '--in-flight', '1', '--quiet', '--defence', defence);
   assert.equal(done.code, 0, done.err);
