@@ -564,7 +564,8 @@ static int resumed_models(struct btz_context *context, const struct btz_str *ref
 }
 
 /* Everything but the keys comes from the run; options that would change it are refused. */
-static int check_resume(struct btz_context *context, struct btz_lab **lab, struct btz_err *err)
+static int check_resume(struct btz_context *context, struct btz_study_options *o,
+                        struct btz_err *err)
 {
     static const char *const fixed[] = {
         "model",      "reps",        "seed",        "host-profile",  "revision",      "carrier",
@@ -572,6 +573,7 @@ static int check_resume(struct btz_context *context, struct btz_lab **lab, struc
         "max-tokens", "print-study", "guard-model", "rewrite-model", "defence-listen"};
     struct btz_store *store = NULL;
     struct btz_store_run run;
+    struct btz_str card;
     int rc;
 
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
@@ -591,7 +593,13 @@ static int check_resume(struct btz_context *context, struct btz_lab **lab, struc
                                 context->arena, &run, err);
     }
     if (rc == BTZ_OK) {
-        rc = btz_cmd_lab_of(context, store, run.no, lab, err);
+        rc = btz_cmd_lab_of(context, store, run.no, &o->lab, err);
+    }
+    if (rc == BTZ_OK) {
+        rc = btz_store_provenance(store, run.no, context->arena, &card, err);
+    }
+    if (rc == BTZ_OK) {
+        rc = btz_study_may_go_on(context->arena, card, o->lab, &o->binary, err);
     }
     btz_store_close(store);
     return rc;
@@ -643,9 +651,9 @@ static int run(struct btz_context *context, struct btz_err *err)
     if (!resumes && btz_args_flag(context->args, "print-study")) {
         return print_study(context, err);
     }
-    rc = resumes ? check_resume(context, &options.lab, err) : study_lab(context, &options.lab, err);
+    rc = btz_cmd_binary_hash(&options.binary, err);
     if (rc == BTZ_OK) {
-        rc = btz_cmd_binary_hash(&options.binary, err);
+        rc = resumes ? check_resume(context, &options, err) : study_lab(context, &options.lab, err);
     }
     if (rc == BTZ_OK) {
         rc = btz_cmd_program(context, &options.proxy.program, err);

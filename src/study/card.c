@@ -386,6 +386,36 @@ static int read_models(struct btz_study *study, const struct btz_json *models, s
     return BTZ_OK;
 }
 
+/* Whether this program with these packs made the run. */
+static int check_program(const struct btz_json *card, const struct btz_lab *lab,
+                         struct btz_hash binary, struct btz_err *err)
+{
+    if (!card_same_hash(card, "pack_hash", btz_lab_pack_hash(lab)) ||
+        !card_same_hash(card, "prompt_hash", btz_trial_prompt_hash())) {
+        return btz_err_set(
+            err, BTZ_EDENIED,
+            "the packs or prompts of this program are not those of the run: its cells would "
+            "not be comparable; start a new run");
+    }
+    if (!card_same_hash(card, "binary_hash", binary)) {
+        return btz_err_set(
+            err, BTZ_EDENIED,
+            "this program is not the one that began the run, and its card could not say "
+            "which of them made which trial: start a new run");
+    }
+    return BTZ_OK;
+}
+
+int btz_study_may_go_on(struct btz_arena *arena, struct btz_str provenance,
+                        const struct btz_lab *lab, const struct btz_hash *binary,
+                        struct btz_err *err)
+{
+    const struct btz_json *card = NULL;
+    int rc = btz_json_parse(arena, provenance, NULL, &card, err);
+
+    return rc ? rc : check_program(card, lab, *binary, err);
+}
+
 int card_read(struct btz_study *study, struct btz_str text, const struct btz_json **out,
               struct btz_err *err)
 {
@@ -402,18 +432,9 @@ int card_read(struct btz_study *study, struct btz_str text, const struct btz_jso
     if (rc != BTZ_OK) {
         return rc;
     }
-    if (!card_same_hash(card, "pack_hash", btz_lab_pack_hash(o->lab)) ||
-        !card_same_hash(card, "prompt_hash", btz_trial_prompt_hash())) {
-        return btz_err_set(
-            err, BTZ_EDENIED,
-            "the packs or prompts of this program are not those of the run: its cells would "
-            "not be comparable; start a new run");
-    }
-    if (!card_same_hash(card, "binary_hash", o->binary)) {
-        return btz_err_set(
-            err, BTZ_EDENIED,
-            "this program is not the one that began the run, and its card could not say "
-            "which of them made which trial: start a new run");
+    rc = check_program(card, o->lab, o->binary, err);
+    if (rc != BTZ_OK) {
+        return rc;
     }
     rc = read_axes(study, card, err);
     if (rc == BTZ_OK) {

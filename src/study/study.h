@@ -102,6 +102,12 @@ struct btz_study_status {
 };
 void btz_study_status(const struct btz_study *study, struct btz_study_status *out);
 
+/* Whether a run with this card can be resumed by this program with these packs. BTZ_EDENIED: it is
+ * another's, and why. */
+int btz_study_may_go_on(struct btz_arena *arena, struct btz_str provenance,
+                        const struct btz_lab *lab, const struct btz_hash *binary,
+                        struct btz_err *err) BTZ_WARN_UNUSED;
+
 /* References of the models of a provenance card, in order, in `arena`. */
 int btz_study_models_of(struct btz_arena *arena, struct btz_str provenance, struct btz_str **out,
                         size_t *count, struct btz_err *err) BTZ_WARN_UNUSED;
