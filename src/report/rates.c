@@ -139,14 +139,20 @@ int figure_fill(struct btz_arena *arena, struct row *const *rows, size_t count,
                 struct figure *figure, struct btz_err *err)
 {
     struct btz_stats_unit *units;
+    bool counted = false;
     size_t most = 0;
     int rc = BTZ_OK;
 
     for (size_t r = 0; r < count; r++) {
-        figure->attacks += r == 0 || rows[r]->order != rows[r - 1]->order;
+        counted = counted && r > 0 && rows[r]->order == rows[r - 1]->order;
         figure->by_judge = figure->by_judge || rows[r]->by_judge;
         figure->by_oracle = figure->by_oracle || !rows[r]->by_judge;
         for (const struct variant *v = rows[r]->first; v; v = v->next) {
+            struct btz_count seen = rate_count(RATE_ASR, v, rows[r]->below);
+
+            /* An attack of which nothing has been seen is in no mean. */
+            figure->attacks += !counted && btz_count_n(&seen) > 0;
+            counted = counted || btz_count_n(&seen) > 0;
             most++;
             for (int arm = 0; arm < ARMS; arm++) {
                 add_tally(&figure->sum[arm], &v->arm[arm]);
