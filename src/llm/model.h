@@ -69,7 +69,8 @@ int btz_llm_local_parse(struct btz_arena *arena, struct btz_str text, const char
 struct btz_str btz_llm_bare_name(struct btz_str id);
 
 /* Whether two ids name the same model, wherever it is served: their bare names are equal but for
- * the case of ASCII letters and a ":latest" at the end, and not empty. A model under another name is not found out. */
+ * the case of ASCII letters and a ":latest" at the end, and not empty. A model under another name
+ * is not found out. */
 bool btz_llm_same_name(struct btz_str a, struct btz_str b);
 
 struct btz_llm_key {

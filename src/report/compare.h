@@ -8,8 +8,9 @@
 struct btz_compare;
 
 /* Pairs the subjects of two runs (`second` may be `first`: subjects of one run) that differ in one
- * thing at most. BTZ_EDENIED if packs, prompts, host profiles or seeds of the runs differ, unless `force`
- * (then the table says so); BTZ_EUSAGE if no two subjects can be paired. Lives in `arena`. */
+ * thing at most. BTZ_EDENIED if packs, prompts, host profiles or seeds of the runs differ, unless
+ * `force` (then the table says so); BTZ_EUSAGE if no two subjects can be paired. Lives in `arena`.
+ */
 int btz_compare_build(struct btz_store *store, int64_t first, int64_t second, bool force,
                       struct btz_arena *arena, struct btz_compare **out,
                       struct btz_err *err) BTZ_WARN_UNUSED;
