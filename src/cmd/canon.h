@@ -8,7 +8,7 @@
 /* canon_members.c. The error of a value that holds no definition: names the member that is of a
  * wrong type, if one is. */
 int canon_no_definition(const struct btz_json *value, struct btz_err *err) BTZ_WARN_UNUSED;
-/* Notes on stderr which members of a definition are of a wrong type, and so do not stay. */
+/* Notes on stderr which members of a definition are of a wrong type: in canonical form they go. */
 void canon_note_members(const struct btz_context *context, const struct btz_json *tool);
 
 struct canon_rewriter;

@@ -45,7 +45,7 @@ void canon_note_members(const struct btz_context *context, const struct btz_json
         const struct btz_json *member = btz_json_pointer(tool, btz_str_of(members[i].pointer));
 
         if (member && btz_json_kind(member) != members[i].kind) {
-            btz_cmd_note(context, "%.*s: %s is %s, expected %s; it is left out",
+            btz_cmd_note(context, "%.*s: %s is %s, expected %s",
                          BTZ_FMT(btz_json_str(btz_json_getz(tool, "name"))), members[i].pointer,
                          btz_json_kind_name(btz_json_kind(member)),
                          btz_json_kind_name(members[i].kind));

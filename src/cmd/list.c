@@ -400,7 +400,6 @@ static int list_runs(struct btz_context *context, struct listing *l, struct btz_
         btz_json_set_int(l->arena, item, "faults", runs[i].faults);
         btz_json_setz(l->arena, item, "models", models);
     }
-    l->items = btz_json_dup(l->arena, l->items);
     btz_store_close(store);
     return rc;
 }

@@ -129,7 +129,20 @@ static char only_sign(struct btz_str rest)
     return '\0';
 }
 
-/* [A-Za-z0-9_]: no word is in it, and no long number but 0123456789. */
+/* 0123456789, 13579: digits from 0 or 1 on that go up by one or by two throughout. */
+static bool is_row(const char *digits, size_t len)
+{
+    int step = digits[1] - digits[0];
+
+    for (size_t i = 1; i < len; i++) {
+        if (digits[i] - digits[i - 1] != step) {
+            return false;
+        }
+    }
+    return (digits[0] == '0' || digits[0] == '1') && (step == 1 || step == 2);
+}
+
+/* [A-Za-z0-9_]: no word is in it, and no long number but rows. */
 static bool read_class(struct reading *r)
 {
     char one = only_sign(btz_str_sub(r->pattern, r->i, r->pattern.len));
@@ -167,7 +180,7 @@ static bool read_class(struct reading *r)
             continue;
         }
         run = is_digit(c) ? run + 1 : 0;
-        if (run > 5 && (c - '0' != (int)(run - 1) || r->pattern.ptr[r->i + 1 - run] != '0')) {
+        if (run > 4 && !is_row(r->pattern.ptr + r->i + 1 - run, run)) {
             return false;
         }
     }

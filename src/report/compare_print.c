@@ -93,20 +93,6 @@ struct btz_str compare_test_text(struct btz_arena *arena, uint64_t drawn)
                  : BTZ_STR("exact sign-flip test over variants");
 }
 
-/* What of a side's defence did not work, where that is much. */
-static void print_scanner(const struct btz_compare *compare, const struct subject *s,
-                          const struct btz_term *term, struct btz_buf *out)
-{
-    struct btz_str scanner = note_scanner(compare->first->arena, s);
-
-    if (btz_str_find(scanner, BTZ_STR(": ")) >= 0) {
-        lines_text(out, term, 4, BTZ_COLOUR_YELLOW,
-                   btz_arena_printf(compare->first->arena, "%.*s: its %s %.*s.",
-                                    BTZ_FMT(s->defence), note_scanner_name(s->defence),
-                                    BTZ_FMT(scanner)));
-    }
-}
-
 static void print_verdict(const struct btz_compare *compare, const struct comparison *c,
                           const struct btz_term *term, struct btz_buf *out)
 {
@@ -141,8 +127,8 @@ static void print_verdict(const struct btz_compare *compare, const struct compar
                                  (long long)btz_count_n(&utility->second_total),
                                  BTZ_FMT(text_points(arena, utility->estimate)),
                                  margins[utility->non_inferior], *caution ? "; " : "", caution));
-    print_scanner(compare, c->first, term, out);
-    print_scanner(compare, c->second, term, out);
+    print_scanner_warning(arena, c->first, term, out);
+    print_scanner_warning(arena, c->second, term, out);
     (void)btz_buf_add_byte(out, '\n');
 }
 

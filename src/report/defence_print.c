@@ -234,7 +234,6 @@ static const char *gate_text(enum btz_gate gate)
 static void print_contrast(const struct page *p, const struct defence_contrast *d)
 {
     const struct line *total = &d->comparison->lines[d->comparison->count - 1];
-    struct btz_str scanner = note_scanner(p->arena, d->comparison->first);
     const char *caution = btz_contrast_caution(&total->utility);
 
     lines_field(p->out, p->term,
@@ -246,12 +245,7 @@ static void print_contrast(const struct page *p, const struct defence_contrast *
                     gate_text(d->gate[0]), gate_text(d->gate[1]),
                     BTZ_FMT(text_points(p->arena, total->utility.estimate)), *caution ? "; " : "",
                     caution, BTZ_FMT(compare_power_text(p->arena, d->comparison))));
-    if (btz_str_find(scanner, BTZ_STR(": ")) >= 0) {
-        lines_text(p->out, p->term, 4, BTZ_COLOUR_YELLOW,
-                   btz_arena_printf(p->arena, "Its %s %.*s.",
-                                    note_scanner_name(d->comparison->first->defence),
-                                    BTZ_FMT(scanner)));
-    }
+    print_scanner_warning(p->arena, d->comparison->first, p->term, p->out);
 }
 
 void print_defences(const struct page *p)

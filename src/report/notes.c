@@ -97,6 +97,18 @@ struct btz_str note_scanner(struct btz_arena *arena, const struct subject *subje
                  : BTZ_STR_NONE;
 }
 
+void print_scanner_warning(struct btz_arena *arena, const struct subject *subject,
+                           const struct btz_term *term, struct btz_buf *out)
+{
+    struct btz_str scanner = note_scanner(arena, subject);
+
+    if (btz_str_find(scanner, BTZ_STR(": ")) >= 0) {
+        lines_text(out, term, 4, BTZ_COLOUR_YELLOW,
+                   btz_arena_printf(arena, "%.*s: its %s %.*s.", BTZ_FMT(subject->defence),
+                                    note_scanner_name(subject->defence), BTZ_FMT(scanner)));
+    }
+}
+
 void print_subject_notes(const struct btz_report *report, const struct subject *subject,
                          const struct btz_term *term, struct btz_buf *out)
 {

@@ -371,6 +371,9 @@ void print_head(const struct btz_report *report, const struct btz_term *term, st
 struct btz_str note_scanner(struct btz_arena *arena, const struct subject *subject);
 /* Who that was: "scanner", "rewriting", "canonical form", ... */
 const char *note_scanner_name(struct btz_str defence);
+/* Warns where that is much, or all; nothing otherwise. */
+void print_scanner_warning(struct btz_arena *arena, const struct subject *subject,
+                           const struct btz_term *term, struct btz_buf *out);
 void print_subject_notes(const struct btz_report *report, const struct subject *subject,
                          const struct btz_term *term, struct btz_buf *out);
 void print_run_notes(const struct btz_report *report, const struct btz_term *term,

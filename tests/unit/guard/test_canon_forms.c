@@ -90,6 +90,7 @@ static void numbers_and_patterns_hold_no_operands(void **state)
         "\"pattern\":\"^https?://\"",
         "\"pattern\":\"^\\\\d{4}-\\\\d{2}-\\\\d{2}$\"",
         "\"pattern\":\"^[0123456789]+$\"",
+        "\"pattern\":\"^[13579]$\"",
         "\"pattern\":\"^(asc|desc)$\"",
         "\"pattern\":\"^P(?:\\\\d+Y)?(?:\\\\d+M)?(?:T(?:\\\\d+H)?)?$\"",
         "\"pattern\":\"^([0-9a-f]{8}-[0-9a-f]{4}|00000000-0000|ffffffff-ffff)$\"",
@@ -117,6 +118,7 @@ static void numbers_and_patterns_hold_no_operands(void **state)
         "\"pattern\":\"^e{1}v{1}i{1}l{1}$\"",
         "\"pattern\":\"^\\\\x65\\\\x76\\\\x69\\\\x6c$\"",
         "\"pattern\":\"^(4)(8)(2)(9)(1)$\"",
+        "\"pattern\":\"^[48291]$\"",
         "\"pattern\":\"^48290$\"",
         "\"pattern\":\"^7200000$\"",
     };
