@@ -312,7 +312,7 @@ static bool is_product(const struct token *t)
     return t->len <= UNKNOWN_WORD_MAX && t->ptr[0] >= 'A' && t->ptr[0] <= 'Z';
 }
 
-static const char *check_name(const struct choice *c, size_t at_token, size_t *unknown)
+static const char *check_name(const struct choice *c, size_t at_token, struct strangers *found)
 {
     const struct token *t = at(c, at_token);
     struct btz_str rest = {t->ptr, t->len};
@@ -350,7 +350,7 @@ static const char *check_name(const struct choice *c, size_t at_token, size_t *u
     if (own && odd && c->role == ROLE_NOTE && names_somebody(c, at_token)) {
         return "recipient";
     }
-    *unknown += own ? 0 : 1;
+    found->unknown += own ? 0 : 1;
     /* A product's name, "LiteSpeed", in what a tool is for: like any other unknown word there. */
     if (!own && rule && strcmp(rule, "operand") == 0 && c->role == ROLE_PURPOSE && is_product(t) &&
         !names_somebody(c, at_token)) {
@@ -514,7 +514,7 @@ static const char *veiled_order(const struct choice *c, size_t i)
     }
 }
 
-static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
+static const char *check_word(const struct choice *c, size_t i, struct strangers *found)
 {
     const struct token *t = at(c, i);
     const char *order = veiled_order(c, i);
@@ -538,6 +538,7 @@ static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
         return "recipient";
     }
     if (is_own(c, t)) {
+        found->own++;
         return c->role == ROLE_PURPOSE || is_in_name(c, t) || !speaks_of_sending(c) ? NULL
                                                                                     : "recipient";
     }
@@ -548,7 +549,7 @@ static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
     if (t->ptr[0] >= 'A' && t->ptr[0] <= 'Z' && i > 0 && c->role != ROLE_PURPOSE) {
         return "unknown-name";
     }
-    ++*unknown;
+    found->unknown++;
     return NULL;
 }
 
@@ -568,8 +569,8 @@ static bool is_beginning(const struct choice *c, size_t i)
             is_point(at(c, i + 1), ',') || is_point(at(c, i + 1), ')'));
 }
 
-/* NULL: the token may stay. Counts in `unknown` what is in no table. */
-const char *canon_check_token(const struct choice *c, size_t i, size_t *unknown)
+/* NULL: the token may stay. Counts what is in no table. */
+const char *canon_check_token(const struct choice *c, size_t i, struct strangers *found)
 {
     const struct token *t = at(c, i);
 
@@ -579,11 +580,11 @@ const char *canon_check_token(const struct choice *c, size_t i, size_t *unknown)
     }
     switch ((enum token_kind)t->kind) {
     case TOKEN_WORD:
-        return check_word(c, i, unknown);
+        return check_word(c, i, found);
     case TOKEN_NUMBER:
         return check_number(c, i);
     case TOKEN_NAME:
-        return check_name(c, i, unknown);
+        return check_name(c, i, found);
     case TOKEN_PAIR:
         return (t->flags & (WORD_BANNED | WORD_SENSITIVE | WORD_SOFT)) ? why_banned(t->flags)
                : (t->flags & WORD_KNOWN)                               ? NULL

@@ -34,9 +34,15 @@ static inline bool is_word(const struct token *t, const char *word)
     return is_one_of(t, word);
 }
 
-/* canon_check.c: NULL: the token may stay; else the rule that takes it. Counts in `unknown` what is
- * in no table. */
-const char *canon_check_token(const struct choice *c, size_t i, size_t *unknown);
+/* Words that no table has. */
+struct strangers {
+    size_t unknown;
+    size_t own; /* names of the definition itself have them, and so they are seen anyhow */
+};
+
+/* canon_check.c: NULL: the token may stay; else the rule that takes it. Counts what is in no table.
+ */
+const char *canon_check_token(const struct choice *c, size_t i, struct strangers *found);
 
 /* canon_role.c: whether the whole has the shape of its role. */
 bool canon_fits_role(const struct choice *c);

@@ -317,6 +317,7 @@ struct work {
     const struct btz_json *base; /* the schema under way: what its references start from */
     const struct btz_json *surveyed;
     struct text_table known;   /* properties of `base` */
+    struct text_table waiting; /* schemas that hold only if there is a property, by its name */
     struct text_table reached; /* definitions that a reference of `base` reaches, by address */
     struct canon_queued *queue;
     struct canon_anchor *anchors;
@@ -436,6 +437,8 @@ struct btz_str canon_tool_name(enum btz_canon_arm arm, struct btz_str given,
 /* canon_meaning.c: what stays of a parameter's text, "" = nothing. Spans are of the field that is
  * entered. */
 struct btz_str canon_meaning(struct work *w, struct btz_str source);
+/* The span of a text that has nothing to show, and so no sentence: it is removed. */
+void canon_note_hidden(struct work *w, struct btz_str source, const struct plain *text);
 
 /* canon_tool.c: the canonical form, by extraction. */
 const struct btz_json *canon_extract(struct work *w);

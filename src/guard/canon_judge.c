@@ -4,7 +4,7 @@
  * written, so that judging what was written gives it back. */
 #include "guard/canon_choice.h"
 
-enum { UNKNOWN_MAX = 2, SALVAGES = 12 };
+enum { UNKNOWN_MAX = 2, OWN_MAX = 5, SALVAGES = 12 };
 
 static const char not_a_statement[] = "not-a-description";
 
@@ -165,19 +165,21 @@ static void cut_before(struct choice *c, size_t limit)
 /* The first token that may not stay, or count. */
 static size_t first_bad(struct choice *c)
 {
-    size_t unknown = 0;
+    struct strangers found = {0};
     size_t words = 0;
 
     for (size_t i = 0; i < c->count; i++) {
-        const char *rule = canon_check_token(c, i, &unknown);
+        const char *rule = canon_check_token(c, i, &found);
 
         words += at(c, i)->kind != TOKEN_POINT ? 1 : 0;
-        if (rule || unknown > UNKNOWN_MAX) {
+        if (rule || found.unknown > UNKNOWN_MAX || found.own > OWN_MAX) {
             c->rule = rule ? rule : "unknown-words";
             return i;
         }
     }
-    if (unknown * 3 > words) {
+    /* Mostly strange words are another language, whoever else uses them. */
+    if (found.unknown * 3 > words ||
+        (found.unknown + found.own > UNKNOWN_MAX && (found.unknown + found.own) * 2 > words)) {
         c->rule = "unknown-words";
         return c->count - 1;
     }
