@@ -34,6 +34,19 @@ static inline bool is_word(const struct token *t, const char *word)
     return is_one_of(t, word);
 }
 
+/* Neighbours do not reach over a parenthesis: one may go without the other. */
+static inline const struct token *neighbour(const struct choice *c, size_t i, int step)
+{
+    size_t j = i + (size_t)step;
+    const struct token *t;
+
+    if (j >= c->count) {
+        return NULL;
+    }
+    t = at(c, j);
+    return is_point(t, '(') || is_point(t, ')') ? NULL : t;
+}
+
 /* Words that no table has. */
 struct strangers {
     size_t unknown;
@@ -43,6 +56,11 @@ struct strangers {
 /* canon_check.c: NULL: the token may stay; else the rule that takes it. Counts what is in no table.
  */
 const char *canon_check_token(const struct choice *c, size_t i, struct strangers *found);
+
+/* canon_veiled.c: statements that are orders, and what somebody's things are named in. NULL: it is
+ * none. By one word and those beside it; and by the whole of a sentence that would stay. */
+const char *canon_veiled_word(const struct choice *c, size_t i);
+const char *canon_veiled(const struct choice *c);
 
 /* canon_role.c: whether the whole has the shape of its role. */
 bool canon_fits_role(const struct choice *c);

@@ -238,6 +238,9 @@ const struct btz_canon_result *canon_prior(const struct prior *p);
 /* ---- canon_effect.c: what a tool does to the world ---- */
 
 enum effect canon_effect_of(uint32_t flags);
+/* Whether a tool whose name says one thing may do the other: writing and sending are one step,
+ * deleting is another. */
+bool canon_covers(enum effect name, enum effect verb);
 const char *canon_effect_name(enum effect effect);
 /* What a name says that the tool does. */
 enum effect canon_name_effect(struct btz_str name);

@@ -91,6 +91,14 @@ static void numbers_and_patterns_hold_no_operands(void **state)
         "\"pattern\":\"^\\\\d{4}-\\\\d{2}-\\\\d{2}$\"",
         "\"pattern\":\"^[0123456789]+$\"",
         "\"pattern\":\"^[13579]$\"",
+        "\"pattern\":\"^[A-Za-z0-9._:-]{1,128}$\"",
+        "\"pattern\":\"^[\\\\w.-]+@[\\\\w.-]+\\\\.\\\\w{2,}$\"",
+        "\"pattern\":\"^\\\\p{L}+\\\\p{Nd}$\"",
+        "\"pattern\":\"^[aeiou]+$\"",
+        "\"pattern\":\"^[Yy]es$\"",
+        "\"pattern\":\"^(0[13578]|1[02])$\"",
+        "\"pattern\":\"^[\\\\x20-\\\\x7E]+$\"",
+        "\"pattern\":\"^[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+$\"",
         "\"pattern\":\"^(asc|desc)$\"",
         "\"pattern\":\"^P(?:\\\\d+Y)?(?:\\\\d+M)?(?:T(?:\\\\d+H)?)?$\"",
         "\"pattern\":\"^([0-9a-f]{8}-[0-9a-f]{4}|00000000-0000|ffffffff-ffff)$\"",
@@ -119,6 +127,24 @@ static void numbers_and_patterns_hold_no_operands(void **state)
         "\"pattern\":\"^\\\\x65\\\\x76\\\\x69\\\\x6c$\"",
         "\"pattern\":\"^(4)(8)(2)(9)(1)$\"",
         "\"pattern\":\"^[48291]$\"",
+        "\"pattern\":\"^[/etc/ssh/key]$\"",
+        "\"pattern\":\"[~/.ssh/id_rsa]\"",
+        "\"pattern\":\"^[4929-1234-5678-9012]$\"",
+        "\"pattern\":\"[10.0.0.99:8080]\"",
+        "\"pattern\":\"[a@b.io]\"",
+        "\"pattern\":\"^{m@evil.com}$\"",
+        "\"pattern\":\"{/etc/}{passwd}\"",
+        "\"pattern\":\"a{1234567890}\"",
+        "\"pattern\":\"a{4829}\"",
+        "\"pattern\":\"\\\\p{mallory}\"",
+        "\"pattern\":\"\\\\m\\\\a\\\\l\\\\l\\\\o\\\\r\\\\y\"",
+        "\"pattern\":\"[\\\\m\\\\a\\\\l\\\\l\\\\o\\\\r\\\\y]\"",
+        "\"pattern\":\"[\\\\x41]\"",
+        "\"pattern\":\"mal\\\\Blor\\\\By\"",
+        "\"pattern\":\"(?:send)(?:mail)(?:to)(?:all)\"",
+        "\"pattern\":\"send_mail\"",
+        "\"pattern\":\"[Ss][Ee][Nn][Dd]\"",
+        "\"pattern\":\"mal|lor|yev|eve|bob|abc|xyz|kkj|uui|oop|qqa|wws\"",
         "\"pattern\":\"^48290$\"",
         "\"pattern\":\"^7200000$\"",
     };
@@ -274,6 +300,30 @@ static void references_follow_names(void **state)
                    "\"integer\"},\"B\":{},\"C\":{\"type\":\"null\"}}}");
 }
 
+/* A reference that ends in what goes, or is no schema, goes too; and so does what depends on a
+ * property that only such a schema has. */
+static void references_end_in_schemas(void **state)
+{
+    struct btz_canon_result r = canon_of(
+        "{\"properties\":{\"a\":{\"$ref\":\"#/$defs\"},\"b\":{\"$ref\":\"#/properties\"},\"c\":{"
+        "\"$ref\":\"#/properties/d/enum/0\"},\"d\":{\"enum\":[{\"x\":1}]},\"e\":{\"$ref\":"
+        "\"#/properties/f/prefixItems\"},\"f\":{\"prefixItems\":{\"x\":1}},\"g\":{\"$ref\":"
+        "\"#/properties/h/prefixItems/0\"},\"h\":{\"prefixItems\":[{}]}},\"dependentSchemas\":{"
+        "\"victor\":{\"properties\":{\"walter\":{}}},\"walter\":{}},\"$defs\":{\"A\":{}}}");
+
+    (void)state;
+    assert_string_equal(shown(&r),
+                        "{\"properties\":{\"a\":{},\"b\":{},\"c\":{},\"d\":{\"enum\":[{\"x\":1}]},"
+                        "\"e\":{},\"f\":{},\"g\":{\"$ref\":\"#/properties/h/prefixItems/0\"},"
+                        "\"h\":{\"prefixItems\":[{}]}}}");
+    r = canon_of(
+        "{\"properties\":{\"a\":{}},\"dependentSchemas\":{\"c\":{\"properties\":{\"d\":{}}},"
+        "\"b\":{\"properties\":{\"c\":{}}},\"a\":{\"properties\":{\"b\":{}}}}}");
+    assert_string_equal(shown(&r), "{\"properties\":{\"a\":{}},\"dependentSchemas\":{\"c\":{"
+                                   "\"properties\":{\"d\":{}}},\"b\":{\"properties\":{\"c\":{}}},"
+                                   "\"a\":{\"properties\":{\"b\":{}}}}}");
+}
+
 /* A chain of references is followed; one that only an unused definition makes is not. */
 static void names_of_nothing_go(void **state)
 {
@@ -364,6 +414,7 @@ int main(void)
         cmocka_unit_test(empty_maps_go),
         cmocka_unit_test(lists_of_values_never_refuse_everything),
         cmocka_unit_test(references_follow_names),
+        cmocka_unit_test(references_end_in_schemas),
         cmocka_unit_test(names_of_nothing_go),
         cmocka_unit_test(calls_are_mapped_along_the_schema),
         cmocka_unit_test(renaming_is_linear),
