@@ -53,7 +53,7 @@ bool btz_canon_arm_is_control(enum btz_canon_arm arm)
 }
 
 /* Goes up with every change of what any arm makes of a definition. */
-static const char rules_version[] = "canon rules 7";
+static const char rules_version[] = "canon rules 8";
 
 struct btz_hash btz_canon_hash(void)
 {
@@ -343,6 +343,7 @@ int btz_canon_tool(enum btz_canon_arm arm, const struct btz_json *tool,
     int rc = refuse_asking(arm, err);
 
     canon_words_ready();
+    canon_facts_ready();
     rc = rc ? rc : check(tool, err);
     if (rc) {
         return rc;
@@ -463,6 +464,7 @@ int btz_canon_list(enum btz_canon_arm arm, const struct btz_json *tools,
     int rc = refuse_asking(arm, err);
 
     canon_words_ready();
+    canon_facts_ready();
     if (rc == BTZ_OK && !btz_json_is(tools, BTZ_JSON_ARRAY)) {
         rc = btz_err_set(err, BTZ_EINVAL, "a list of tools is an array");
     }

@@ -394,11 +394,7 @@ static bool is_place(const struct choice *c, size_t i)
 static const char *check_word(const struct choice *c, size_t i, struct strangers *found)
 {
     const struct token *t = at(c, i);
-    const char *order = canon_veiled_word(c, i);
 
-    if (order) {
-        return order;
-    }
     if (t->flags & WORD_BANNED) {
         return is_excused(c, i) ? NULL : why_banned(t->flags);
     }

@@ -58,8 +58,7 @@ struct strangers {
 const char *canon_check_token(const struct choice *c, size_t i, struct strangers *found);
 
 /* canon_veiled.c: statements that are orders, and what somebody's things are named in. NULL: it is
- * none. By one word and those beside it; and by the whole of a sentence that would stay. */
-const char *canon_veiled_word(const struct choice *c, size_t i);
+ * none. Of a sentence that would stay. */
 const char *canon_veiled(const struct choice *c);
 
 /* canon_role.c: whether the whole has the shape of its role. */

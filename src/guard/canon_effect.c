@@ -167,11 +167,18 @@ static bool all_numbers(const struct btz_json *schema)
 static bool has_property(const struct btz_json *schema, const char *names)
 {
     const struct btz_json *properties = btz_json_getz(schema, "properties");
-    struct btz_str rest = btz_str_of(names);
-    struct btz_str name;
+    size_t count = btz_json_is(properties, BTZ_JSON_OBJECT) ? btz_json_count(properties) : 0;
+    size_t len = count ? strlen(names) : 0;
 
-    while (btz_json_is(properties, BTZ_JSON_OBJECT) && btz_str_cut(&rest, ' ', &name)) {
-        if (btz_json_get(properties, name)) {
+    for (size_t i = 0; i < count; i++) {
+        struct btz_str key = btz_json_key_at(properties, i);
+        const char *found = key.len ? memmem(names, len, key.ptr, key.len) : NULL;
+
+        while (found && !((found == names || found[-1] == ' ') &&
+                          (found[key.len] == ' ' || found[key.len] == '\0'))) {
+            found = memmem(found + 1, len - (size_t)(found + 1 - names), key.ptr, key.len);
+        }
+        if (found) {
             return true;
         }
     }

@@ -64,6 +64,7 @@ enum {
 enum { CANON_WORD_MAX = 24 }; /* bytes of a word of the table */
 
 void canon_words_ready(void); /* fills the table, once a process */
+void canon_facts_ready(void); /* canon_fact.c: likewise */
 void canon_words_hash(struct btz_hasher *hasher);
 void canon_phrases_hash(struct btz_hasher *hasher); /* canon_edit.c */
 void canon_facts_hash(struct btz_hasher *hasher);   /* canon_fact.c */

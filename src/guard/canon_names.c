@@ -43,6 +43,9 @@ static bool is_given(struct btz_str name)
 {
     static const char *const heads[] = {"param_", "value_", "tool_", "definition_"};
 
+    if (name.len < 6 || !strchr("pvtd", name.ptr[0])) {
+        return false;
+    }
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
         struct btz_str head = btz_str_of(heads[i]);
 

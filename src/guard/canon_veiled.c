@@ -1,6 +1,6 @@
 /* Statements that are orders in other words, and operands that are written as words. A list of
  * shapes, so it is never whole; what a tool's own name and parameters speak of is excused. */
-#include "guard/canon_choice.h"
+#include "guard/canon_fact.h"
 
 /* ---- by one word ---- */
 
@@ -71,9 +71,8 @@ static bool is_all_environment(const struct choice *c, size_t i)
 }
 
 /* Statements that are orders: what has to be done to somebody's things, what needs no consent,
- * which tool to prefer. NULL: it is none. Looks at lengths first: nearly no word is one of these.
- */
-const char *canon_veiled_word(const struct choice *c, size_t i)
+ * which tool to prefer. NULL: it is none. */
+static const char *veiled_word(const struct choice *c, size_t i)
 {
     const struct token *t = at(c, i);
     const struct token *before = c->role == ROLE_PURPOSE ? NULL : neighbour(c, i, -1);
@@ -289,19 +288,54 @@ static bool spells_address(const struct choice *c)
     return false;
 }
 
+enum { STRANGER = 1U << 31, WORD_MARKS = MARK_OUTWARD | MARK_OPENS | MARK_OTHERS | MARK_PRAISES };
+
+/* The marks of all words, and STRANGER for one that no table has: nearly no sentence has any. */
+static uint32_t marks_of(const struct choice *c)
+{
+    uint32_t all = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const struct token *t = at(c, i);
+
+        if (t->kind != TOKEN_WORD) {
+            continue;
+        }
+        all |= t->flags ? canon_marks(t) : STRANGER;
+        all |= t->flags & WORD_CURRENCY ? MARK_COUNTS : 0;
+        all |= (t->flags & WORD_INFLECTED) && canon_effect_of(t->flags) >= EFFECT_SENDS
+                   ? MARK_OUTWARD
+                   : 0;
+    }
+    return all;
+}
+
 const char *canon_veiled(const struct choice *c)
 {
-    if (spells_number(c)) {
+    uint32_t marks = marks_of(c);
+
+    if ((marks & MARK_COUNTS) && spells_number(c)) {
         return "amount";
     }
-    if (spells_address(c)) {
+    if ((marks & MARK_SPELLS) && spells_address(c)) {
         return "operand";
+    }
+    for (size_t i = 0; (marks & WORD_MARKS) && i < c->count; i++) {
+        const char *rule = at(c, i)->kind == TOKEN_WORD ? veiled_word(c, i) : NULL;
+
+        if (rule) {
+            return rule;
+        }
     }
     if (c->role == ROLE_PURPOSE) {
         return NULL;
     }
-    if (c->role != ROLE_MEANING && (is_done(c) || is_given_away(c))) {
+    if (c->role != ROLE_MEANING &&
+        (((marks & MARK_OUTWARD) && is_done(c)) || ((marks & MARK_OPENS) && is_given_away(c)))) {
         return "order";
     }
-    return is_of_others(c) ? "sensitive" : is_of_somebody(c) ? "recipient" : NULL;
+    if ((marks & MARK_OTHERS) && is_of_others(c)) {
+        return "sensitive";
+    }
+    return (marks & STRANGER) && is_of_somebody(c) ? "recipient" : NULL;
 }
