@@ -161,7 +161,7 @@ static bool looks_up(struct btz_str name)
 
 /* "The id obtained from", "ids come from": nothing but ids of things, and a verb of getting. What
  * is different, wrong or to be removed is said with other words. */
-static bool gets(const struct scan *x, size_t end)
+static bool is_of_ids(const struct scan *x, size_t end)
 {
     const uint32_t never =
         WORD_BANNED | WORD_SENSITIVE | WORD_SOFT | WORD_DELETES | WORD_SENDS | WORD_PAYS;
@@ -215,10 +215,10 @@ static bool is_source(const struct scan *x, size_t i)
         id |= has(x, k, MARK_ID);
     }
     if (before && is(x, before - 1, "from via")) {
-        return (id || x->role == ROLE_MEANING) && gets(x, before - 1) && ends_there(x, i + 1);
+        return (id || x->role == ROLE_MEANING) && is_of_ids(x, before - 1) && ends_there(x, i + 1);
     }
     if (before && is(x, before - 1, "by")) {
-        return id && before >= 2 && gets(x, before - 1) && ends_there(x, i + 1) &&
+        return id && before >= 2 && is_of_ids(x, before - 1) && ends_there(x, i + 1) &&
                is(x, before - 2, "returned obtained listed provided given");
     }
     if (before >= 2 && is(x, before - 1, "with using") && has(x, before - 2, MARK_ID)) {
