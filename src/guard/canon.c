@@ -229,17 +229,11 @@ static const struct btz_json *by_arm(struct work *w, size_t bytes)
 
 static int check(const struct btz_json *tool, struct btz_err *err)
 {
-    const struct btz_json *schema = btz_json_getz(tool, "inputSchema");
-
     if (!btz_json_is(tool, BTZ_JSON_OBJECT) ||
         !btz_json_is(btz_json_getz(tool, "name"), BTZ_JSON_STRING) ||
         btz_json_str(btz_json_getz(tool, "name")).len == 0) {
         return btz_err_set(err, BTZ_EINVAL,
                            "a tool definition is an object with a \"name\" that is text");
-    }
-    if (schema && !btz_json_is(schema, BTZ_JSON_OBJECT)) {
-        return btz_err_set(err, BTZ_EINVAL, "the \"inputSchema\" of tool %.*s is no object",
-                           BTZ_FMT(btz_str_sub(btz_json_str(btz_json_getz(tool, "name")), 0, 64)));
     }
     return BTZ_OK;
 }

@@ -12,6 +12,7 @@ enum {
     DIGITS_MAX = 24,
     LISTED_LETTERS_MAX = 8,
     LISTED_ROW_MAX = 6,
+    REFERENCES_MAX = 2,
     UNKNOWN_LETTERS_MAX = 32,
     SIGNIFICANT_MAX = 3
 };
@@ -28,6 +29,7 @@ struct reading {
     size_t words;
     size_t unknown_letters; /* of all runs that are no words */
     size_t listed_letters;  /* of all classes */
+    size_t references;      /* to groups: \1 */
     /* Since the last choice or class: letters and digits one by one, (e)(v)[i]l{1}; words, and
      * whether one is an act, (send)(mail). */
     size_t spelled_letters;
@@ -335,7 +337,7 @@ static bool read_escape(struct reading *r)
     if (c && !is_letter(c) && !is_digit(c)) {
         return put(r, c);
     }
-    if (!is_known_escape(c) && !(c >= '1' && c <= '9')) {
+    if (!is_known_escape(c) && !(c >= '1' && c <= '9' && ++r->references <= REFERENCES_MAX)) {
         return false;
     }
     if (c != 'b' && c != 'B' && c != 'A' && c != 'z' && c != 'Z') { /* places have no width */

@@ -155,6 +155,7 @@ static void patterns_hold_no_operands(void **state)
         "\"pattern\":\"mal\\\\Blor\\\\By\"",
         "\"pattern\":\"(?:send)(?:mail)(?:to)(?:all)\"",
         "\"pattern\":\"send_mail\"",
+        "\"pattern\":\"\\\\4\\\\8\\\\2\\\\9\"",
         "\"pattern\":\"[Ss][Ee][Nn][Dd]\"",
         "\"pattern\":\"mal|lor|yev|eve|bob|abc|xyz|kkj|uui|oop|qqa|wws\"",
         "\"pattern\":\"^48290$\"",
