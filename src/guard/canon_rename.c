@@ -240,7 +240,8 @@ struct btz_str canon_reference(struct work *w, struct btz_str given, bool reach)
         return BTZ_STR_NONE;
     }
     while (rest.ptr && btz_str_cut(&rest, '/', &part)) {
-        struct btz_str name = unescaped(w->arena, part);
+        struct btz_str given_name = unescaped(w->arena, part);
+        struct btz_str name = given_name;
         int key = canon_keyword(name);
         bool number = name.len && name.len < 4;
         size_t index = 0;
@@ -267,7 +268,9 @@ struct btz_str canon_reference(struct work *w, struct btz_str given, bool reach)
         }
         before = key;
         if (!reach) {
-            now = btz_arena_printf(w->arena, "%.*s/%.*s", BTZ_FMT(now), BTZ_FMT(name));
+            struct btz_str shown = btz_str_eq(name, given_name) ? part : name;
+
+            now = btz_arena_printf(w->arena, "%.*s/%.*s", BTZ_FMT(now), BTZ_FMT(shown));
         }
     }
     if (!btz_json_is(at, BTZ_JSON_OBJECT) && !btz_json_is(at, BTZ_JSON_BOOL)) {

@@ -398,7 +398,9 @@ static const struct btz_json *reference_of(struct work *w, const struct btz_json
         canon_drop(w, value, "reference-foreign");
         return NULL;
     }
-    now = is_verbatim(w) ? given : now;
+    /* Anchors and ids do not stay, so a reference by them becomes a pointer in any arm. */
+    now = is_verbatim(w) && (btz_str_is(given, "#") || btz_str_starts(given, BTZ_STR("#/"))) ? given
+                                                                                             : now;
     span_of(w, given, now, "reference", "reference-renamed");
     return btz_str_eq(now, given) ? value : btz_json_new_str(w->arena, now);
 }

@@ -116,6 +116,24 @@ static void schema_only_keeps_no_prose(void **state)
         "\"required\":[\"text\"]}}");
 }
 
+/* An anchor does not stay, so what refers to it does so by its place. */
+static void references_do_not_lose_their_anchor(void **state)
+{
+    struct btz_canon_result r = run(
+        BTZ_CANON_SCHEMA_ONLY,
+        parse("{\"name\":\"a\",\"inputSchema\":{\"properties\":{\"b\":{\"$ref\":\"#thing\"},\"c\":{"
+              "\"$ref\":\"#/$defs/x~1y%20z\"}},\"$defs\":{\"x/y z\":{\"$anchor\":\"thing\"}}}}"),
+        0);
+
+    (void)state;
+    assert_string_equal(
+        btz_json_text(arena, btz_json_getz(r.definition, "inputSchema")).ptr,
+        "{\"type\":\"object\",\"properties\":{\"b\":{\"$ref\":\"#/$defs/x~1y z\"},\"c\":{\"$ref\":"
+        "\"#/$defs/x~1y%20z\"}},\"$defs\":{\"x/y z\":{}}}");
+    r = run(BTZ_CANON_SCHEMA_ONLY, r.definition, 0);
+    assert_non_null(strstr(btz_json_text(arena, r.definition).ptr, "#/$defs/x~1y z"));
+}
+
 static void phrases_take_their_sentence(void **state)
 {
     struct btz_canon_result strip = run(BTZ_CANON_RULES_STRIP, parse(poisoned), 0);
@@ -397,6 +415,7 @@ int main(void)
         cmocka_unit_test(arms_have_names),
         cmocka_unit_test(none_changes_nothing),
         cmocka_unit_test(schema_only_keeps_no_prose),
+        cmocka_unit_test(references_do_not_lose_their_anchor),
         cmocka_unit_test(phrases_take_their_sentence),
         cmocka_unit_test(heads_of_texts),
         cmocka_unit_test(nfkc_folds_forms),
