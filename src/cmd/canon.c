@@ -515,13 +515,13 @@ static int choose_arm(struct btz_context *context, enum btz_canon_arm *out, stru
             near ? "; did you mean \"" : "", near ? near : "",
             near ? "\"? Arms:" : "; arms:", BTZ_FMT(btz_canon_arm_list(context->arena)));
     }
-    if (btz_canon_arm_asks(*out) != btz_args_has(context->args, "rewrite-model")) {
-        return btz_err_set(err, BTZ_EUSAGE,
-                           btz_canon_arm_asks(*out)
-                               ? "the arm %s asks a model: name it with --rewrite-model"
-                               : "the arm %s asks no model: --rewrite-model is for model-rewrite "
-                                 "and canon+rewrite",
+    if (btz_canon_arm_asks(*out) && !btz_args_has(context->args, "rewrite-model")) {
+        return btz_err_set(err, BTZ_EUSAGE, "the arm %s asks a model: name it with --rewrite-model",
                            word);
+    }
+    if (!btz_canon_arm_asks(*out) && btz_args_has(context->args, "rewrite-model")) {
+        return btz_err_set(err, BTZ_EUSAGE, "the arm %s asks no model: --rewrite-model is for %.*s",
+                           word, BTZ_FMT(btz_canon_asking_list(context->arena, "")));
     }
     return BTZ_OK;
 }
