@@ -53,7 +53,7 @@ bool btz_canon_arm_is_control(enum btz_canon_arm arm)
 }
 
 /* Goes up with every change of what any arm makes of a definition. */
-static const char rules_version[] = "canon rules 7";
+static const char rules_version[] = "canon rules 8";
 
 struct btz_hash btz_canon_hash(void)
 {
@@ -229,17 +229,11 @@ static const struct btz_json *by_arm(struct work *w, size_t bytes)
 
 static int check(const struct btz_json *tool, struct btz_err *err)
 {
-    const struct btz_json *schema = btz_json_getz(tool, "inputSchema");
-
     if (!btz_json_is(tool, BTZ_JSON_OBJECT) ||
         !btz_json_is(btz_json_getz(tool, "name"), BTZ_JSON_STRING) ||
         btz_json_str(btz_json_getz(tool, "name")).len == 0) {
         return btz_err_set(err, BTZ_EINVAL,
                            "a tool definition is an object with a \"name\" that is text");
-    }
-    if (schema && !btz_json_is(schema, BTZ_JSON_OBJECT)) {
-        return btz_err_set(err, BTZ_EINVAL, "the \"inputSchema\" of tool %.*s is no object",
-                           BTZ_FMT(btz_str_sub(btz_json_str(btz_json_getz(tool, "name")), 0, 64)));
     }
     return BTZ_OK;
 }
@@ -343,6 +337,7 @@ int btz_canon_tool(enum btz_canon_arm arm, const struct btz_json *tool,
     int rc = refuse_asking(arm, err);
 
     canon_words_ready();
+    canon_facts_ready();
     rc = rc ? rc : check(tool, err);
     if (rc) {
         return rc;
@@ -463,6 +458,7 @@ int btz_canon_list(enum btz_canon_arm arm, const struct btz_json *tools,
     int rc = refuse_asking(arm, err);
 
     canon_words_ready();
+    canon_facts_ready();
     if (rc == BTZ_OK && !btz_json_is(tools, BTZ_JSON_ARRAY)) {
         rc = btz_err_set(err, BTZ_EINVAL, "a list of tools is an array");
     }

@@ -23,20 +23,20 @@ static bool may_precede(struct btz_str name)
     struct btz_str rest = name;
     struct btz_str piece;
     enum effect effect = canon_name_effect(name);
+    bool sets_up = false;
 
     while (canon_piece(&rest, &piece)) {
         uint32_t flags = canon_word(piece.ptr, piece.len, canon_word_hash(piece.ptr, piece.len));
 
-        if ((flags & (WORD_SENDS | WORD_DELETES | WORD_PAYS) && !(flags & WORD_NOUN)) ||
-            (flags & (WORD_SENSITIVE | WORD_SOFT) && !(flags & WORD_SETUP) &&
+        if (canon_is_one_of(piece.ptr, piece.len, "url urls uri link links website webpage") ||
+            (flags & (WORD_SENDS | WORD_DELETES | WORD_PAYS) && !(flags & WORD_NOUN)) ||
+            (flags & (WORD_SENSITIVE | WORD_SOFT) && !(flags & WORD_SETUP) && !sets_up &&
              !canon_is_one_of(piece.ptr, piece.len, "session sessions context mcp"))) {
             return false;
         }
-        if (flags & WORD_SETUP) {
-            return effect <= EFFECT_WRITES;
-        }
+        sets_up |= (flags & WORD_SETUP) != 0;
     }
-    return effect == EFFECT_NONE || effect == EFFECT_READS;
+    return effect == EFFECT_NONE || effect == EFFECT_READS || (sets_up && effect <= EFFECT_WRITES);
 }
 
 /* Words with which a sentence denies, weakens, limits or offers a choice. */
@@ -90,9 +90,24 @@ static bool ahead(const struct prior *p, size_t i)
 
     if (is_word(s, i, "first beforehand")) {
         return i + 1 >= s->count || is_point(s, i + 1, ",)") ||
-               is_word(s, i + 1, "to and so before because since in");
+               is_word(s, i + 1, "to and so before because since");
     }
     return is_word(s, i, "before") && is_this(p, i + 1);
+}
+
+/* Whether what stands before the verb is only that it has to be done: not "some people call X
+ * first", "it is wrong to call X first". */
+static bool is_asked(const struct prior *p, size_t verb)
+{
+    size_t i = verb;
+
+    while (i && is_word(p->s, i - 1,
+                        "you must should need needs have has to please first then so also and note "
+                        "important required requires require it this tool be sure make sure always "
+                        "callers the caller clients client")) {
+        i--;
+    }
+    return i == 0 || is_point(p->s, i - 1, ",:(-");
 }
 
 /* "call X first", "first call X", "call X before this tool". */
@@ -100,6 +115,9 @@ static bool is_order(const struct prior *p, size_t verb, size_t tool)
 {
     size_t next = tool + (is_word(p->s, tool + 1, "tool") ? 2 : 1);
 
+    if (!is_asked(p, verb)) {
+        return false;
+    }
     return ahead(p, next) || (verb && is_word(p->s, verb - 1, "first"));
 }
 

@@ -48,28 +48,7 @@ static bool is_own_secret(const struct choice *c, const struct token *t)
                 : (c->role == ROLE_MEANING || c->role == ROLE_PURPOSE) && !speaks_of_sending(c));
 }
 
-/* Neighbours do not reach over a parenthesis: one may go without the other. */
-static const struct token *neighbour(const struct choice *c, size_t i, int step)
-{
-    size_t j = i + (size_t)step;
-    const struct token *t;
-
-    if (j >= c->count) {
-        return NULL;
-    }
-    t = at(c, j);
-    return is_point(t, '(') || is_point(t, ')') ? NULL : t;
-}
-
 /* ---- effects ---- */
-
-/* What a name that says one thing covers: writing and sending are one step, deleting is another. */
-static bool covers(enum effect name, enum effect verb)
-{
-    static const uint8_t step[] = {0, 1, 1, 2, 2, 3, 4};
-
-    return name == EFFECT_UNKNOWN || step[verb] <= step[name];
-}
 
 static bool speaks_of_query(const struct choice *c)
 {
@@ -90,7 +69,7 @@ static bool against_name(const struct choice *c, size_t i)
 
     /* A parameter may well say what is written; what it sends or deletes is another thing. */
     if (effect <= (c->role == ROLE_MEANING ? EFFECT_WRITES : EFFECT_READS) ||
-        (flags & WORD_INFLECTED) || covers(c->judge->effect, effect)) {
+        (flags & WORD_INFLECTED) || canon_covers(c->judge->effect, effect)) {
         return false;
     }
     if (i == 0) {
@@ -283,6 +262,10 @@ static const char *check_number(const struct choice *c, size_t i)
     for (size_t k = i >= 8 ? i - 8 : 0; i && is_word(at(c, i - 1), "to") && k < i; k++) {
         role |= is_one_of(at(c, k), "from between") && at(c, k + 1)->kind == TOKEN_NUMBER;
     }
+    if (before && is_word(before, "of") && i >= 2 &&
+        is_one_of(at(c, i - 2), "transfer payment charge deposit fee refund donation withdrawal")) {
+        return "amount";
+    }
     for (int step = -3; step <= 2; step++) {
         const struct token *n = step ? neighbour(c, i, step) : NULL;
 
@@ -312,7 +295,7 @@ static bool is_product(const struct token *t)
     return t->len <= UNKNOWN_WORD_MAX && t->ptr[0] >= 'A' && t->ptr[0] <= 'Z';
 }
 
-static const char *check_name(const struct choice *c, size_t at_token, size_t *unknown)
+static const char *check_name(const struct choice *c, size_t at_token, struct strangers *found)
 {
     const struct token *t = at(c, at_token);
     struct btz_str rest = {t->ptr, t->len};
@@ -350,7 +333,7 @@ static const char *check_name(const struct choice *c, size_t at_token, size_t *u
     if (own && odd && c->role == ROLE_NOTE && names_somebody(c, at_token)) {
         return "recipient";
     }
-    *unknown += own ? 0 : 1;
+    found->unknown += own ? 0 : 1;
     /* A product's name, "LiteSpeed", in what a tool is for: like any other unknown word there. */
     if (!own && rule && strcmp(rule, "operand") == 0 && c->role == ROLE_PURPOSE && is_product(t) &&
         !names_somebody(c, at_token)) {
@@ -370,7 +353,7 @@ static bool may_name_somebody(const struct token *before)
             is_one_of(before,
                       "is are be was equals by account accounts user users recipient contact "
                       "channel address customer member owner person name server host domain "
-                      "bucket folder file directory group team wallet"));
+                      "bucket folder file directory group team wallet inbox drive share mailbox"));
 }
 
 static bool names_somebody(const struct choice *c, size_t i)
@@ -408,120 +391,10 @@ static bool is_place(const struct choice *c, size_t i)
     return false;
 }
 
-/* Deleted, sent, paid, copied, granted: what is done to something of somebody. */
-static bool is_done_outward(const struct token *t)
-{
-    return t->kind == TOKEN_WORD &&
-           ((t->flags & (WORD_SENDS | WORD_DELETES | WORD_PAYS) &&
-             ((t->flags & WORD_INFLECTED) || is_one_of(t, "sent paid"))) ||
-            is_one_of(t, "copied moved granted shared given uploaded published released exposed"));
-}
-
-/* "must be deleted", "has to be sent" */
-static bool is_demanded(const struct choice *c, size_t i)
-{
-    const struct token *must = i >= 2 ? neighbour(c, i, -2) : NULL;
-    const struct token *has = i >= 3 ? neighbour(c, i, -3) : NULL;
-
-    if (!must || !is_done_outward(at(c, i))) {
-        return false;
-    }
-    for (size_t k = 0; k < i; k++) {
-        if (is_one_of(at(c, k), "if whether")) {
-            return false; /* a switch */
-        }
-    }
-    return is_one_of(must, "must should") ||
-           (is_word(must, "to") && has && is_one_of(has, "has have need needs had"));
-}
-
-/* "copied to all users", "granted to everyone" */
-static bool is_for_all(const struct choice *c, size_t i)
-{
-    if (!is_one_of(at(c, i), "all every any everyone everybody anyone anybody")) {
-        return false;
-    }
-    for (size_t k = 0; k + 1 < i; k++) {
-        if (is_done_outward(at(c, k))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* "the content of the environment file", "all environment variables", unless that is what the
- * definition is about. */
-static bool is_all_environment(const struct choice *c, size_t i)
-{
-    static const char *const own[] = {"env", "envs", "environment", "vars", "variables"};
-    const struct token *next = neighbour(c, i, 1);
-
-    if (!next || !is_one_of(next, "file files variable variables")) {
-        return false;
-    }
-    for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++) {
-        size_t len = strlen(own[k]);
-
-        if (canon_own_has(c->judge->own, own[k], len, canon_word_hash(own[k], len))) {
-            return false;
-        }
-    }
-    for (size_t k = 0; k < i; k++) {
-        if (is_one_of(at(c, k), "content contents all every each value values")) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Statements that are orders: what has to be done to somebody's things, what needs no consent,
- * which tool to prefer. NULL: it is none. Looks at lengths first: nearly no word is one of these.
- */
-static const char *veiled_order(const struct choice *c, size_t i)
+static const char *check_word(const struct choice *c, size_t i, struct strangers *found)
 {
     const struct token *t = at(c, i);
-    const struct token *before = c->role == ROLE_PURPOSE ? NULL : neighbour(c, i, -1);
-    const struct token *next;
 
-    if (before && before->len == 2 && is_word(before, "be") && is_demanded(c, i)) {
-        return "order";
-    }
-    if (before && (before->len == 2 || before->len == 4) && is_one_of(before, "to with") &&
-        is_for_all(c, i)) {
-        return "recipient";
-    }
-    switch (t->len) {
-    case 2:
-    case 7:
-        next = is_one_of(t, "no without") ? neighbour(c, i, 1) : NULL;
-        return next && is_one_of(next, "confirmation confirmations approval approvals permission "
-                                       "prompt")
-                   ? "order"
-                   : NULL;
-    case 4:
-    case 9:
-        next = c->role != ROLE_MEANING && is_one_of(t, "preferred best only") ? neighbour(c, i, 1)
-                                                                              : NULL;
-        return next && is_one_of(next, "way tool method choice") ? "precedence" : NULL;
-    case 11:
-        if (is_word(t, "recommended")) {
-            next = c->role != ROLE_MEANING ? neighbour(c, i, 1) : NULL;
-            return next && is_one_of(next, "way tool method choice") ? "precedence" : NULL;
-        }
-        return is_word(t, "environment") && is_all_environment(c, i) ? "sensitive" : NULL;
-    default:
-        return NULL;
-    }
-}
-
-static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
-{
-    const struct token *t = at(c, i);
-    const char *order = veiled_order(c, i);
-
-    if (order) {
-        return order;
-    }
     if (t->flags & WORD_BANNED) {
         return is_excused(c, i) ? NULL : why_banned(t->flags);
     }
@@ -538,6 +411,7 @@ static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
         return "recipient";
     }
     if (is_own(c, t)) {
+        found->own++;
         return c->role == ROLE_PURPOSE || is_in_name(c, t) || !speaks_of_sending(c) ? NULL
                                                                                     : "recipient";
     }
@@ -548,7 +422,7 @@ static const char *check_word(const struct choice *c, size_t i, size_t *unknown)
     if (t->ptr[0] >= 'A' && t->ptr[0] <= 'Z' && i > 0 && c->role != ROLE_PURPOSE) {
         return "unknown-name";
     }
-    ++*unknown;
+    found->unknown++;
     return NULL;
 }
 
@@ -568,8 +442,23 @@ static bool is_beginning(const struct choice *c, size_t i)
             is_point(at(c, i + 1), ',') || is_point(at(c, i + 1), ')'));
 }
 
-/* NULL: the token may stay. Counts in `unknown` what is in no table. */
-const char *canon_check_token(const struct choice *c, size_t i, size_t *unknown)
+/* "home/user/documents", "in backup/database/export": words with slashes that are a place. */
+static bool is_path(const struct choice *c, size_t i)
+{
+    const struct token *t = at(c, i);
+    const struct token *before = neighbour(c, i, -1);
+    const char *slash = memchr(t->ptr, '/', t->len);
+    size_t first = (size_t)(slash - t->ptr);
+    bool two = memchr(slash + 1, '/', t->len - first - 1) != NULL;
+
+    return canon_is_one_of(t->ptr, first,
+                           "home etc usr var opt tmp bin documents desktop downloads backup "
+                           "backups public") ||
+           (two && before && is_one_of(before, "in from to into under at onto on of"));
+}
+
+/* NULL: the token may stay. Counts what is in no table. */
+const char *canon_check_token(const struct choice *c, size_t i, struct strangers *found)
 {
     const struct token *t = at(c, i);
 
@@ -579,15 +468,16 @@ const char *canon_check_token(const struct choice *c, size_t i, size_t *unknown)
     }
     switch ((enum token_kind)t->kind) {
     case TOKEN_WORD:
-        return check_word(c, i, unknown);
+        return check_word(c, i, found);
     case TOKEN_NUMBER:
         return check_number(c, i);
     case TOKEN_NAME:
-        return check_name(c, i, unknown);
+        return check_name(c, i, found);
     case TOKEN_PAIR:
-        return (t->flags & (WORD_BANNED | WORD_SENSITIVE | WORD_SOFT)) ? why_banned(t->flags)
-               : (t->flags & WORD_KNOWN)                               ? NULL
-                                                                       : "operand";
+        return is_path(c, i)                                             ? "operand"
+               : (t->flags & (WORD_BANNED | WORD_SENSITIVE | WORD_SOFT)) ? why_banned(t->flags)
+               : (t->flags & WORD_KNOWN)                                 ? NULL
+                                                                         : "operand";
     case TOKEN_STRANGE:
         return "not-english";
     case TOKEN_OPERAND:

@@ -34,9 +34,32 @@ static inline bool is_word(const struct token *t, const char *word)
     return is_one_of(t, word);
 }
 
-/* canon_check.c: NULL: the token may stay; else the rule that takes it. Counts in `unknown` what is
- * in no table. */
-const char *canon_check_token(const struct choice *c, size_t i, size_t *unknown);
+/* Neighbours do not reach over a parenthesis: one may go without the other. */
+static inline const struct token *neighbour(const struct choice *c, size_t i, int step)
+{
+    size_t j = i + (size_t)step;
+    const struct token *t;
+
+    if (j >= c->count) {
+        return NULL;
+    }
+    t = at(c, j);
+    return is_point(t, '(') || is_point(t, ')') ? NULL : t;
+}
+
+/* Words that no table has. */
+struct strangers {
+    size_t unknown;
+    size_t own; /* names of the definition itself have them, and so they are seen anyhow */
+};
+
+/* canon_check.c: NULL: the token may stay; else the rule that takes it. Counts what is in no table.
+ */
+const char *canon_check_token(const struct choice *c, size_t i, struct strangers *found);
+
+/* canon_veiled.c: statements that are orders, and what somebody's things are named in. NULL: it is
+ * none. Of a sentence that would stay. */
+const char *canon_veiled(const struct choice *c);
 
 /* canon_role.c: whether the whole has the shape of its role. */
 bool canon_fits_role(const struct choice *c);

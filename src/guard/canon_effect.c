@@ -18,6 +18,13 @@ enum effect canon_effect_of(uint32_t flags)
                                    : EFFECT_UNKNOWN;
 }
 
+bool canon_covers(enum effect name, enum effect verb)
+{
+    static const uint8_t step[] = {0, 1, 1, 2, 2, 3, 4};
+
+    return name == EFFECT_UNKNOWN || step[verb] <= step[name];
+}
+
 const char *canon_effect_name(enum effect effect)
 {
     static const char *const names[] = {"unknown", "none",    "reads", "writes",
@@ -123,7 +130,10 @@ static enum effect strongest(const struct purpose *p)
         if (effect <= found || (i > 0 && !beside)) {
             continue;
         }
-        if ((flags & WORD_NOUN) && effect > EFFECT_READS &&
+        /* "Read or update a file": the second verb of two. */
+        bool second = i == 2 && is_of(p->words[1], "or and");
+
+        if ((flags & WORD_NOUN) && effect > EFFECT_READS && !second &&
             !is_of(next, "a an the all any each every new this multiple one it them")) {
             continue; /* "Mail server status" */
         }
@@ -152,6 +162,73 @@ static bool all_numbers(const struct btz_json *schema)
         }
     }
     return count > 0;
+}
+
+static bool has_property(const struct btz_json *schema, const char *names)
+{
+    const struct btz_json *properties = btz_json_getz(schema, "properties");
+    size_t count = btz_json_is(properties, BTZ_JSON_OBJECT) ? btz_json_count(properties) : 0;
+    size_t len = count ? strlen(names) : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct btz_str key = btz_json_key_at(properties, i);
+        const char *found = key.len ? memmem(names, len, key.ptr, key.len) : NULL;
+
+        while (found && !((found == names || found[-1] == ' ') &&
+                          (found[key.len] == ' ' || found[key.len] == '\0'))) {
+            found = memmem(found + 1, len - (size_t)(found + 1 - names), key.ptr, key.len);
+        }
+        if (found) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whatever it is called: what code does that a caller gives is not known. */
+static bool runs_code(const struct purpose *p, const struct btz_json *schema)
+{
+    static const char acts[] = "execute executes run runs evaluate evaluates eval interpret inject "
+                               "injects invoke invokes";
+    bool act = false;
+
+    for (size_t i = 0; i < p->count; i++) {
+        act |= is_of(p->words[i], acts);
+        if (act &&
+            is_of(p->words[i], "code javascript js script scripts python shell command commands "
+                               "expression expressions snippet bash lua ruby function functions")) {
+            return true;
+        }
+    }
+    return has_property(schema, "javascript script js_code jsCode shell_command") &&
+           !has_word(p, "validate validates lint lints parse parses format formats analyze analyse "
+                        "analyzes explain explains check checks scan scans compile compiles "
+                        "highlight");
+}
+
+/* Verbs of computing that change a thing where they are applied to one that is kept somewhere: a
+ * document, a cell; steps of a debugger and of a process. */
+static bool may_change(const struct purpose *p, struct btz_str name)
+{
+    struct btz_str rest = name;
+    struct btz_str piece;
+
+    while (canon_piece(&rest, &piece)) {
+        if (is_of(piece, "id ids name names dns url ref reference handle")) {
+            return false; /* "resolve-library-id" looks up */
+        }
+    }
+    rest = name;
+    while (canon_piece(&rest, &piece)) {
+        if (is_of(piece, "resolve promote redefine scaffold step evaluate end")) {
+            return true;
+        }
+        if (is_of(piece, "format highlight convert merge sort align")) {
+            return has_word(p, "document documents doc docs sheet sheets slide slides paragraph "
+                               "paragraphs cell cells table page pages spreadsheet presentation");
+        }
+    }
+    return false;
 }
 
 /* Verbs that write or do not by what they are applied to. */
@@ -188,20 +265,6 @@ static enum effect by_object(const struct purpose *p, struct btz_str name, enum 
 
 /* ---- tools ---- */
 
-static bool has_property(const struct btz_json *schema, const char *names)
-{
-    const struct btz_json *properties = btz_json_getz(schema, "properties");
-    struct btz_str rest = btz_str_of(names);
-    struct btz_str name;
-
-    while (btz_json_is(properties, BTZ_JSON_OBJECT) && btz_str_cut(&rest, ' ', &name)) {
-        if (btz_json_get(properties, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 enum effect canon_tool_effect(struct btz_str name, struct btz_str purpose,
                               const struct btz_json *schema)
 {
@@ -212,6 +275,14 @@ enum effect canon_tool_effect(struct btz_str name, struct btz_str purpose,
     words_of(purpose.ptr, purpose.len, &p);
     verb = strongest(&p);
     effect = by_object(&p, name, verb > effect ? verb : effect, schema);
+    if (effect <= EFFECT_READS && (runs_code(&p, schema) || may_change(&p, name))) {
+        effect = EFFECT_UNKNOWN;
+    }
+    if (effect == EFFECT_READS && has_word(&p, "download downloads") &&
+        has_property(schema, "path localPath local_path destination output outputPath output_path "
+                             "savePath save_path saveTo save_to directory outputDir")) {
+        effect = EFFECT_WRITES; /* a file of this machine */
+    }
     if (effect == EFFECT_UNKNOWN || effect >= EFFECT_WRITES) {
         enum effect shown =
             has_property(schema, "amount total price") &&

@@ -55,6 +55,20 @@ static const struct {
     {MARK_ASKS, "provide provided specify specified required requires require supply supplied pass "
                 "passed given give set must mutually needs include included use"},
     {MARK_GROUP, "either exactly only least one both all"},
+    {MARK_COUNTS,
+     "three hundred thousand million billion four five six seven eight nine ten eleven "
+     "twelve"},
+    {MARK_SPELLS, "dot etc"},
+    {MARK_OUTWARD, "granted merged reset dropped exposed shared published released approved "
+                   "transferred forwarded copied charged overwritten sent paid"},
+    {MARK_OPENS,
+     "everyone everybody anyone anybody internet public world automatic implicit "
+     "implied assumed unnecessary given granted confirmation confirmations approval approvals "
+     "permission prompt"},
+    {MARK_PRAISES, "preferred best only recommended"},
+    {MARK_OTHERS,
+     "environment home key log config configuration history other recent last previous earlier "
+     "latest request requests question questions message messages"},
     {MARK_NARROW, "previously formerly myth think thinks believe besides recommended recommend "
                   "recommendation recommendations suggested sometimes where "
                   "example examples e.g anything twice during next afterwards"},
@@ -94,7 +108,7 @@ static void fill(void)
     }
 }
 
-static uint32_t marks_of(const struct token *t)
+uint32_t canon_marks(const struct token *t)
 {
     uint32_t hash;
 
@@ -117,18 +131,18 @@ static uint32_t marks_of(const struct token *t)
     return 0;
 }
 
+void canon_facts_ready(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, fill);
+}
+
 void canon_facts_hash(struct btz_hasher *hasher)
 {
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
         btz_hasher_add_part(hasher, btz_str_of(marks[i].words));
     }
-}
-
-static void ready(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    (void)pthread_once(&once, fill);
 }
 
 /* ---- a line under way ---- */
@@ -194,7 +208,6 @@ static size_t find(const struct judge *judge, const struct sentence *s, const ui
     bool number = false;
     bool form = false;
 
-    ready();
     x.judge = judge;
     x.s = s;
     x.kept = kept;
@@ -211,7 +224,7 @@ static size_t find(const struct judge *judge, const struct sentence *s, const ui
         if (t->kind == TOKEN_WORD && (t->flags & (WORD_SECRECY | WORD_PRECEDENCE))) {
             return 0;
         }
-        x.marks[i] = marks_of(t);
+        x.marks[i] = canon_marks(t);
         x.all |= x.marks[i];
         number |= t->kind == TOKEN_NUMBER;
         form |= t->kind == TOKEN_DATE || t->kind == TOKEN_NUMBER ||

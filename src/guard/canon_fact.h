@@ -25,6 +25,13 @@ enum {
     MARK_ASKS = 1U << 13, /* of parameters, that they are to be given */
     MARK_GROUP = 1U << 14,
     MARK_NARROW = 1U << 15, /* what is said is advice, an example, hearsay or true at times */
+    /* Of statements that may be orders (canon_veiled.c). */
+    MARK_COUNTS = 1U << 16,  /* words of numbers */
+    MARK_SPELLS = 1U << 17,  /* signs of addresses as words */
+    MARK_OUTWARD = 1U << 18, /* what is done to somebody's things */
+    MARK_OPENS = 1U << 19,   /* everybody; without being asked */
+    MARK_OTHERS = 1U << 20,  /* things of others */
+    MARK_PRAISES = 1U << 21, /* what to prefer */
 };
 
 struct scan {
@@ -95,6 +102,9 @@ static inline bool is_denied(const struct scan *x, size_t i)
 }
 
 /* ---- canon_fact.c ---- */
+
+/* Of a word; 0 = none. */
+uint32_t canon_marks(const struct token *t);
 
 void fact_begin(struct canon_fact *f, const char *head);
 /* Adds tokens [from, to) as one more atom; false if the line has no room or has it already. */

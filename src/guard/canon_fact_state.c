@@ -43,7 +43,8 @@ void fact_states(struct scan *x)
         }
         if (at > from && has(x, at - 1, MARK_STATE) &&
             (at >= x->s->count || is_sign(x, at, ',') || is_sign(x, at, '(') ||
-             is_sign(x, at, ')') || is(x, at, "to of")) &&
+             is_sign(x, at, ')') || is(x, at, "of") ||
+             (is(x, at, "to") && is(x, at + 1, "the a an this"))) && /* to do what, is a case */
             !fact_is_weakened(x, at)) {
             (void)fact_add(x, &f, from, at);
             break;
@@ -158,6 +159,47 @@ static bool looks_up(struct btz_str name)
     return verb && canon_name_effect(name) == EFFECT_READS;
 }
 
+/* "The id obtained from", "ids come from": nothing but ids of things, and a verb of getting. What
+ * is different, wrong or to be removed is said with other words. */
+static bool is_of_ids(const struct scan *x, size_t end)
+{
+    const uint32_t never =
+        WORD_BANNED | WORD_SENSITIVE | WORD_SOFT | WORD_DELETES | WORD_SENDS | WORD_PAYS;
+    size_t i = 0;
+
+    for (size_t k = 0; k < end; k++) {
+        i = is_sign(x, k, '(') || is_sign(x, k, ',') || is_sign(x, k, ':') ? k + 1 : i;
+    }
+    for (; i < end; i++) {
+        const struct token *t = tok(x, i);
+
+        if (!has(x, i, MARK_ID) && t->kind != TOKEN_NAME && t->kind != TOKEN_NUMBER &&
+            !(t->kind == TOKEN_PAIR && (t->flags & WORD_KNOWN)) &&
+            !(t->kind == TOKEN_WORD && (t->flags & WORD_NOUN) && !(t->flags & never)) &&
+            !is(x, i,
+                "the a an of for to from via by in as this that with one or any is are be can its "
+                "it "
+                "must another primary main default json selected "
+                "your exact valid existing specific unique full numeric internal target same "
+                "obtained obtain returned retrieved retrieve received fetched taken take got get "
+                "gets come comes coming found find look up looked use used using provided listed "
+                "available required optional copied pass passed given")) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Nothing is said of the ids behind the tool's name: not "... from X are wrong". */
+static bool ends_there(const struct scan *x, size_t i)
+{
+    while (is(x, i, "tool tools output results result response responses call calls endpoint")) {
+        i++;
+    }
+    return i >= x->s->count || tok(x, i)->kind == TOKEN_POINT ||
+           is(x, i, "or and first to for with in as");
+}
+
 /* Whether the tool named at `i` is what the ids are from: "ids from X", "use X to find the id". */
 static bool is_source(const struct scan *x, size_t i)
 {
@@ -173,10 +215,11 @@ static bool is_source(const struct scan *x, size_t i)
         id |= has(x, k, MARK_ID);
     }
     if (before && is(x, before - 1, "from via")) {
-        return id || x->role == ROLE_MEANING;
+        return (id || x->role == ROLE_MEANING) && is_of_ids(x, before - 1) && ends_there(x, i + 1);
     }
     if (before && is(x, before - 1, "by")) {
-        return id && before >= 2 && is(x, before - 2, "returned obtained listed provided given");
+        return id && before >= 2 && is_of_ids(x, before - 1) && ends_there(x, i + 1) &&
+               is(x, before - 2, "returned obtained listed provided given");
     }
     if (before >= 2 && is(x, before - 1, "with using") && has(x, before - 2, MARK_ID)) {
         return is(x, 0, "find get obtain look");
@@ -195,12 +238,38 @@ static bool is_source(const struct scan *x, size_t i)
     return id;
 }
 
+/* Whether ids may be for this tool: what creates a thing has none of it, unless a parameter takes
+ * one. */
+static bool takes_id(const struct scan *x)
+{
+    struct btz_str name = x->judge->name;
+    struct btz_str verb;
+
+    if (!canon_piece(&name, &verb) || !canon_is_one_of(verb.ptr, verb.len, "create add new")) {
+        return true;
+    }
+    for (size_t i = 0; i < btz_json_count(x->judge->properties); i++) {
+        struct btz_str rest = btz_json_key_at(x->judge->properties, i);
+        struct btz_str piece;
+
+        while (canon_piece(&rest, &piece)) {
+            if (canon_is_one_of(piece.ptr, piece.len,
+                                "id ids identifier identifiers uuid uid uids guid key keys slug "
+                                "slugs name names code codes alias ref refs")) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 void fact_source(struct scan *x)
 {
     const struct btz_canon_result *found = NULL;
     struct canon_fact f;
 
-    if (!x->judge->siblings || !(x->all & MARK_ID) || !(x->all & MARK_SOURCE)) {
+    if (!x->judge->siblings || (x->role == ROLE_NOTE && !takes_id(x)) || !(x->all & MARK_ID) ||
+        !(x->all & MARK_SOURCE)) {
         return;
     }
     for (size_t i = 0; i < x->s->count; i++) {

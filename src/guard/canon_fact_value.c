@@ -187,7 +187,8 @@ void fact_formats(struct scan *x)
     struct canon_fact f;
 
     if (x->role != ROLE_MEANING || is_choice_of_more(x) ||
-        says(x, "for only such result results returns returned response output converts tokens")) {
+        says(x, "for only such result results returns returned response output converts tokens "
+                "refused rejected fail fails forbidden disallowed invalid wrong illegal breaks")) {
         return;
     }
 
@@ -376,8 +377,7 @@ void fact_limits(struct scan *x)
         }
         to += unit_at(x, to);
         if (tok(x, to)->kind == TOKEN_WORD && !(tok(x, to)->flags & WORD_FUNCTION) &&
-            tok(x, to)->flags != WORD_KNOWN && to == i + (n ? n : 1) && to < x->s->count &&
-            !is(x, to, "per")) {
+            to == i + (n ? n : 1) && to < x->s->count && !is(x, to, "per")) {
             continue; /* of what, is lost */
         }
         if (fact_is_weakened(x, to) || is(x, to, "to") || is_of_one_value(x, from) ||
@@ -478,7 +478,8 @@ void fact_values(struct scan *x)
     while (i < x->s->count && !(at = list_from(x, i))) {
         i++;
     }
-    if (!at || x->role != ROLE_MEANING || is_denied(x, i) || says(x, "etc than other")) {
+    if (!at || x->role != ROLE_MEANING || is_kept(x, at) || is_denied(x, i) ||
+        says(x, "etc than other")) {
         return;
     }
     fact_begin(&f, "One of:");

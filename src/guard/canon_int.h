@@ -64,6 +64,7 @@ enum {
 enum { CANON_WORD_MAX = 24 }; /* bytes of a word of the table */
 
 void canon_words_ready(void); /* fills the table, once a process */
+void canon_facts_ready(void); /* canon_fact.c: likewise */
 void canon_words_hash(struct btz_hasher *hasher);
 void canon_phrases_hash(struct btz_hasher *hasher); /* canon_edit.c */
 void canon_facts_hash(struct btz_hasher *hasher);   /* canon_fact.c */
@@ -238,6 +239,9 @@ const struct btz_canon_result *canon_prior(const struct prior *p);
 /* ---- canon_effect.c: what a tool does to the world ---- */
 
 enum effect canon_effect_of(uint32_t flags);
+/* Whether a tool whose name says one thing may do the other: writing and sending are one step,
+ * deleting is another. */
+bool canon_covers(enum effect name, enum effect verb);
 const char *canon_effect_name(enum effect effect);
 /* What a name says that the tool does. */
 enum effect canon_name_effect(struct btz_str name);
@@ -317,6 +321,7 @@ struct work {
     const struct btz_json *base; /* the schema under way: what its references start from */
     const struct btz_json *surveyed;
     struct text_table known;   /* properties of `base` */
+    struct text_table waiting; /* schemas that hold only if there is a property, by its name */
     struct text_table reached; /* definitions that a reference of `base` reaches, by address */
     struct canon_queued *queue;
     struct canon_anchor *anchors;
@@ -436,6 +441,8 @@ struct btz_str canon_tool_name(enum btz_canon_arm arm, struct btz_str given,
 /* canon_meaning.c: what stays of a parameter's text, "" = nothing. Spans are of the field that is
  * entered. */
 struct btz_str canon_meaning(struct work *w, struct btz_str source);
+/* The span of a text that has nothing to show, and so no sentence: it is removed. */
+void canon_note_hidden(struct work *w, struct btz_str source, const struct plain *text);
 
 /* canon_tool.c: the canonical form, by extraction. */
 const struct btz_json *canon_extract(struct work *w);

@@ -4,7 +4,7 @@
  * written, so that judging what was written gives it back. */
 #include "guard/canon_choice.h"
 
-enum { UNKNOWN_MAX = 2, SALVAGES = 12 };
+enum { UNKNOWN_MAX = 2, OWN_MAX = 5, SALVAGES = 12 };
 
 static const char not_a_statement[] = "not-a-description";
 
@@ -89,10 +89,11 @@ static bool may_lose(const struct choice *c, size_t count, size_t all)
     bool example =
         count < all && at(c, count)->kind == TOKEN_WORD && (at(c, count)->flags & WORD_EXAMPLE);
     bool head = true;
+    bool condition = is_one_of(at(c, 0), "if when while unless because");
     bool colon = is_point(at(c, count), ':');
     bool list = false;
     bool number = false;
-    size_t commas = 0;
+    bool examples = false;
 
     for (size_t i = 0; i < count; i++) {
         const struct token *t = at(c, i);
@@ -100,7 +101,7 @@ static bool may_lose(const struct choice *c, size_t count, size_t all)
         number |= t->kind == TOKEN_NUMBER;
 
         colon |= is_point(t, ':') || is_one_of(t, "are is be include includes of");
-        commas += is_point(t, ':') ? 0 : is_point(t, ',') ? 1 : 0;
+        examples |= t->kind == TOKEN_WORD && (t->flags & WORD_EXAMPLE);
         list |= is_one_of(t, "valid allowed permitted possible accepted accepts either") ||
                 (is_word(t, "one") && i + 1 < count && is_word(at(c, i + 1), "of")) ||
                 (is_one_of(t, "values options supported available") && i + 1 <= all);
@@ -109,9 +110,15 @@ static bool may_lose(const struct choice *c, size_t count, size_t all)
         }
     }
     for (size_t i = 0; i < count; i++) {
-        if (is_point(at(c, i), ':') && commas && is_point(at(c, count), ',')) {
+        if (!examples && is_point(at(c, i), ':') && is_point(at(c, count), ',')) {
             return false; /* a list of which some would be left */
         }
+    }
+    for (size_t i = 0; condition && i < count; i++) {
+        condition = !is_point(at(c, i), ',');
+    }
+    if (condition && is_point(at(c, count), ',')) {
+        return false; /* and not what follows from it */
     }
     if ((list && colon && !example) ||
         (count >= 2 && is_one_of(at(c, count - 2), "from between"))) {
@@ -127,6 +134,26 @@ static bool may_lose(const struct choice *c, size_t count, size_t all)
         head = t->kind == TOKEN_POINT || (head && is_one_of(t, "and also even"));
     }
     return true;
+}
+
+/* The colon before token `end` where what stands before it says something by itself: not "common
+ * fields". 0 = there is none. */
+static size_t heading(const struct choice *c, size_t end)
+{
+    size_t words = c->role == ROLE_MEANING ? 2 : 4;
+
+    for (size_t i = 0; i < end; i++) {
+        const struct token *t = at(c, i);
+
+        if (is_point(t, ':')) {
+            return i >= words ? i : 0;
+        }
+        if (is_one_of(t, "common supported valid allowed possible accepted options values fields "
+                         "types formats following can will")) {
+            return 0;
+        }
+    }
+    return 0;
 }
 
 /* Cuts before the last boundary at or before `limit`. */
@@ -155,8 +182,10 @@ static void cut_before(struct choice *c, size_t limit)
         }
     }
     if (i && !may_lose(c, i, all)) {
-        c->rule = "would-say-more";
-        i = 0;
+        size_t colon = heading(c, i);
+
+        i = colon && may_lose(c, colon, all) ? colon : 0;
+        c->rule = i ? c->rule : "would-say-more";
     }
     c->count = i;
     strip_end(c);
@@ -165,19 +194,21 @@ static void cut_before(struct choice *c, size_t limit)
 /* The first token that may not stay, or count. */
 static size_t first_bad(struct choice *c)
 {
-    size_t unknown = 0;
+    struct strangers found = {0};
     size_t words = 0;
 
     for (size_t i = 0; i < c->count; i++) {
-        const char *rule = canon_check_token(c, i, &unknown);
+        const char *rule = canon_check_token(c, i, &found);
 
         words += at(c, i)->kind != TOKEN_POINT ? 1 : 0;
-        if (rule || unknown > UNKNOWN_MAX) {
+        if (rule || found.unknown > UNKNOWN_MAX || found.own > OWN_MAX) {
             c->rule = rule ? rule : "unknown-words";
             return i;
         }
     }
-    if (unknown * 3 > words) {
+    /* Mostly strange words are another language, whoever else uses them. */
+    if (found.unknown * 3 > words ||
+        (found.unknown + found.own > UNKNOWN_MAX && (found.unknown + found.own) * 2 > words)) {
         c->rule = "unknown-words";
         return c->count - 1;
     }
@@ -246,6 +277,7 @@ static bool too_long(struct choice *c, size_t max)
 static size_t choose(struct choice *c, size_t from, size_t max, char *out)
 {
     bool good = false;
+    const char *veiled;
     size_t len;
 
     c->count = 0;
@@ -269,6 +301,11 @@ static size_t choose(struct choice *c, size_t from, size_t max, char *out)
     }
     if (!canon_fits_role(c)) {
         c->rule = not_a_statement;
+        return 0;
+    }
+    veiled = canon_veiled(c);
+    if (veiled) {
+        c->rule = veiled;
         return 0;
     }
     len = written(c, c->count, out);
@@ -369,7 +406,8 @@ size_t canon_judge_beginning(const struct judge *judge, const struct sentence *s
              !may_not_end(at(&c, c.count - 1)))) {
         c.count--;
     }
-    if (c.count < 2 || (c.count < all && !may_lose(&c, c.count, all)) || !canon_fits_role(&c)) {
+    if (c.count < 2 || (c.count < all && !may_lose(&c, c.count, all)) || !canon_fits_role(&c) ||
+        canon_veiled(&c)) {
         return 0;
     }
     len = written(&c, c.count, out);

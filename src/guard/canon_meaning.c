@@ -95,6 +95,13 @@ static void take_meaning(struct work *w, struct meaning *m, size_t from, size_t 
     }
 }
 
+void canon_note_hidden(struct work *w, struct btz_str source, const struct plain *text)
+{
+    if (source.len && !text->text.len) {
+        canon_span(w, 0, source.len, BTZ_CANON_REMOVED, "no-words", BTZ_STR_NONE);
+    }
+}
+
 struct btz_str canon_meaning(struct work *w, struct btz_str source)
 {
     struct meaning m;
@@ -104,6 +111,7 @@ struct btz_str canon_meaning(struct work *w, struct btz_str source)
     m.sentence_count = m.fact_count = 0;
     source = canon_may_read(w, source.len) ? source : BTZ_STR_NONE;
     canon_plain(source, w->arena, &text);
+    canon_note_hidden(w, source, &text);
     for (size_t at = 0; canon_sentence(&text, at, &w->sentence); at = w->sentence.end) {
         take_meaning(w, &m, text.from ? text.from[at] : at,
                      text.from ? text.from[w->sentence.end] : w->sentence.end);

@@ -38,6 +38,29 @@ bool canon_piece(struct btz_str *rest, struct btz_str *piece)
     return piece->len > 0;
 }
 
+/* param_3, value_12, tool_1a2b3c4d: what this program gives. */
+static bool is_given(struct btz_str name)
+{
+    static const char *const heads[] = {"param_", "value_", "tool_", "definition_"};
+
+    if (name.len < 6 || !strchr("pvtd", name.ptr[0])) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        struct btz_str head = btz_str_of(heads[i]);
+
+        if (btz_str_starts(name, head) && name.len > head.len && name.len <= head.len + 8) {
+            for (size_t k = head.len; k < name.len; k++) {
+                if (btz_hex_value(name.ptr[k]) < 0 || is_upper(name.ptr[k])) {
+                    return false;
+                }
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- words of the definition's own names ---- */
 
 static void add_word(struct own_words *own, struct btz_str word)
@@ -58,6 +81,9 @@ void canon_own_add(struct own_words *own, struct btz_str name)
     struct btz_str rest = name;
     struct btz_str piece;
 
+    if (is_given(name)) {
+        return; /* nobody's word, and the same place in the table before and after renaming */
+    }
     add_word(own, name);
     while (canon_piece(&rest, &piece)) {
         if (piece.len > 1 && piece.len < name.len) {
@@ -165,26 +191,6 @@ static bool has_only(struct btz_str s, const char *signs)
         }
     }
     return true;
-}
-
-/* param_3, value_12, tool_1a2b3c4d: what this program gives. */
-static bool is_given(struct btz_str name)
-{
-    static const char *const heads[] = {"param_", "value_", "tool_", "definition_"};
-
-    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-        struct btz_str head = btz_str_of(heads[i]);
-
-        if (btz_str_starts(name, head) && name.len > head.len && name.len <= head.len + 8) {
-            for (size_t k = head.len; k < name.len; k++) {
-                if (btz_hex_value(name.ptr[k]) < 0 || is_upper(name.ptr[k])) {
-                    return false;
-                }
-            }
-            return true;
-        }
-    }
-    return false;
 }
 
 /* A name with dots whose last part is one that hosts end in. */

@@ -10,7 +10,10 @@ enum {
     SPELLED_LETTERS_MAX = 3,
     SPELLED_DIGITS_MAX = 4,
     DIGITS_MAX = 24,
-    REPEAT_MAX = 12,
+    LISTED_LETTERS_MAX = 8,
+    LISTED_ROW_MAX = 6,
+    REFERENCES_MAX = 2,
+    UNKNOWN_LETTERS_MAX = 32,
     SIGNIFICANT_MAX = 3
 };
 
@@ -24,9 +27,15 @@ struct reading {
     size_t len;
     size_t digits; /* of all that is literal, without zeros that lead */
     size_t words;
-    /* Letters and digits one by one since the last choice or class: (e)(v)[i]l{1}. */
+    size_t unknown_letters; /* of all runs that are no words */
+    size_t listed_letters;  /* of all classes */
+    size_t references;      /* to groups: \1 */
+    /* Since the last choice or class: letters and digits one by one, (e)(v)[i]l{1}; words, and
+     * whether one is an act, (send)(mail). */
     size_t spelled_letters;
     size_t spelled_digits;
+    size_t spelled_words;
+    bool acts;
 };
 
 /* One letter again and again is no word: ffffffff. */
@@ -88,7 +97,8 @@ static bool end_literal(struct reading *r)
 
 static void forget_spelled(struct reading *r)
 {
-    r->spelled_letters = r->spelled_digits = 0;
+    r->spelled_letters = r->spelled_digits = r->spelled_words = 0;
+    r->acts = false;
 }
 
 static bool put(struct reading *r, char c)
@@ -103,101 +113,216 @@ static bool read_letters(struct reading *r)
 {
     size_t begin = r->i;
     struct btz_str run;
+    uint32_t flags;
 
     while (r->i < r->pattern.len && is_letter(r->pattern.ptr[r->i])) {
         r->i++;
     }
     run = btz_str_sub(r->pattern, begin, r->i - begin);
-    if (run.len < 3 || !canon_word(run.ptr, run.len, canon_word_hash(run.ptr, run.len))) {
-        r->spelled_letters += run.len >= 4 && is_one_letter(run) ? 0 : run.len;
+    flags = run.len < 3 ? 0 : canon_word(run.ptr, run.len, canon_word_hash(run.ptr, run.len));
+    if (flags) {
+        r->acts |= (flags & (WORD_SENDS | WORD_DELETES | WORD_PAYS)) && !(flags & WORD_NOUN);
+        r->spelled_words++;
+    } else if (run.len < 4 || !is_one_letter(run)) {
+        r->spelled_letters += run.len;
+        r->unknown_letters += run.len;
     }
     memcpy(r->literal + r->len, run.ptr, run.len);
     r->len += run.len;
     return is_word(run) && (run.len <= 3 || ++r->words <= WORDS_MAX) &&
-           r->spelled_letters <= SPELLED_LETTERS_MAX;
+           r->spelled_letters <= SPELLED_LETTERS_MAX && r->unknown_letters <= UNKNOWN_LETTERS_MAX &&
+           r->spelled_words <= (r->acts ? 1U : 2U);
 }
 
-/* [e] and [\.] ask for one sign like that sign itself. 0 = the class has more. */
-static char only_sign(struct btz_str rest)
+/* [e], [\.] and [Ee] ask for one sign like that sign itself. 0 = the class has more. */
+static char only_sign(struct btz_str rest, size_t *len)
 {
+    *len = 3;
     if (rest.len >= 3 && rest.ptr[2] == ']' && rest.ptr[1] != '\\' && rest.ptr[1] != '^') {
         return rest.ptr[1];
     }
-    if (rest.len >= 4 && rest.ptr[3] == ']' && rest.ptr[1] == '\\' && !is_letter(rest.ptr[2])) {
+    *len = 4;
+    if (rest.len < 4 || rest.ptr[3] != ']') {
+        return '\0';
+    }
+    if (rest.ptr[1] == '\\' && !is_letter(rest.ptr[2])) {
         return rest.ptr[2];
     }
-    return '\0';
+    return is_letter(rest.ptr[1]) && (rest.ptr[1] ^ rest.ptr[2]) == 0x20 ? rest.ptr[1] : '\0';
 }
 
-/* 0123456789, 13579: digits from 0 or 1 on that go up by one or by two throughout. */
-static bool is_row(const char *digits, size_t len)
-{
-    int step = digits[1] - digits[0];
+/* ---- classes ---- */
 
+/* What a class lists one by one: ranges and \d are no part of it. */
+struct members {
+    char listed[PATTERN_MAX]; /* ' ' where a range or an escape stands */
+    size_t len;
+    size_t letters, digits;
+};
+
+/* Digits or letters in rising order are a set that somebody wrote down: 13578, aeiou. */
+static bool rises(const char *p, size_t len)
+{
     for (size_t i = 1; i < len; i++) {
-        if (digits[i] - digits[i - 1] != step) {
+        if (p[i] <= p[i - 1]) {
             return false;
         }
     }
-    return (digits[0] == '0' || digits[0] == '1') && (step == 1 || step == 2);
+    return true;
 }
 
-/* [A-Za-z0-9_]: no word is in it, and no long number but rows. */
+/* The run of letters or digits of `m` that begins at `at`. */
+static size_t run_at(const struct members *m, size_t at, bool (*is)(char))
+{
+    size_t n = 0;
+
+    while (at + n < m->len && is(m->listed[at + n])) {
+        n++;
+    }
+    return n;
+}
+
+/* Whether no word, number, path, host or account stands in the class: [/etc/key], [a@b.io]. */
+static bool members_are_plain(const struct members *m)
+{
+    for (size_t i = 0; i < m->len; i++) {
+        char c = m->listed[i];
+        bool before = i && (is_letter(m->listed[i - 1]) || is_digit(m->listed[i - 1]));
+        bool behind = i + 1 < m->len && (is_letter(m->listed[i + 1]) || is_digit(m->listed[i + 1]));
+        size_t letters = before ? 0 : run_at(m, i, is_letter);
+        size_t digits = before ? 0 : run_at(m, i, is_digit);
+        struct btz_str run = {m->listed + i, letters};
+
+        if ((letters && !is_word(run) && !is_hex(run) &&
+             !(letters <= LISTED_ROW_MAX && rises(run.ptr, letters))) ||
+            (digits > SPELLED_DIGITS_MAX && !rises(m->listed + i, digits)) ||
+            (strchr("/.@:~\\-", c) && before && behind) || (c == '/' && behind)) {
+            return false;
+        }
+    }
+    return m->letters <= LISTED_LETTERS_MAX &&
+           (m->digits <= SPELLED_DIGITS_MAX || (m->digits == m->len && rises(m->listed, m->len)));
+}
+
+/* An escape that is a class of signs or a place between two, so that it says nothing: \d, \b. */
+static bool is_known_escape(char c)
+{
+    return c && strchr("dDwWsSbBtnrfvAzZ", c) != NULL;
+}
+
+/* \x20-\x7E, the printable signs; \x41 alone would spell. */
+static bool is_printable_range(const char *p, size_t left)
+{
+    return left >= 9 && memcmp(p, "\\x20-\\x7", 8) == 0 && (p[8] | 0x20) >= 'e' &&
+           (p[8] | 0x20) <= 'f';
+}
+
+/* One member of a class from r->i on: a sign, an escape, a range. */
+static bool read_member(struct reading *r, struct members *m)
+{
+    const char *p = r->pattern.ptr + r->i;
+    size_t left = r->pattern.len - r->i;
+    char out = p[0];
+
+    if (is_printable_range(p, left)) {
+        out = ' ';
+        r->i += 9;
+    } else if (p[0] == '\\') {
+        if (left < 2 || ((is_letter(p[1]) || is_digit(p[1])) && !is_known_escape(p[1]))) {
+            return false;
+        }
+        out = is_letter(p[1]) ? ' ' : p[1];
+        r->i += 2;
+    } else if (left > 2 && p[1] == '-' && p[2] != ']' && p[2] != '\\') {
+        bool same = (is_digit(p[0]) && is_digit(p[2])) || (is_letter(p[0]) && is_letter(p[2])) ||
+                    !(is_digit(p[0]) || is_letter(p[0]) || is_digit(p[2]) || is_letter(p[2]));
+
+        if (!same || p[2] < p[0]) {
+            return false;
+        }
+        out = ' ';
+        r->i += 3;
+    } else {
+        r->i++;
+    }
+    m->listed[m->len++] = out;
+    m->letters += is_letter(out) ? 1 : 0;
+    m->digits += is_digit(out) ? 1 : 0;
+    return true;
+}
+
+/* [A-Za-z0-9_] */
 static bool read_class(struct reading *r)
 {
-    char one = only_sign(btz_str_sub(r->pattern, r->i, r->pattern.len));
-    size_t run = 0;
+    size_t len;
+    char one = only_sign(btz_str_sub(r->pattern, r->i, r->pattern.len), &len);
+    struct members m;
 
     if (one) {
-        r->i += r->pattern.ptr[r->i + 1] == '\\' ? 4 : 3;
+        r->i += len;
         r->spelled_letters += is_letter(one) ? 1 : 0;
+        r->unknown_letters += is_letter(one) ? 1 : 0;
         return r->spelled_letters <= SPELLED_LETTERS_MAX && put(r, one);
     }
     if (!end_literal(r)) {
         return false;
     }
     forget_spelled(r);
-    for (r->i++; r->i < r->pattern.len && r->pattern.ptr[r->i] != ']'; r->i++) {
-        char c = r->pattern.ptr[r->i];
-        size_t begin = r->i;
-
-        if (c == '\\') {
-            r->i++;
-            run = 0;
-            continue;
-        }
-        while (r->i < r->pattern.len && is_letter(r->pattern.ptr[r->i])) {
-            r->i++;
-        }
-        if (r->i > begin) {
-            struct btz_str letters = btz_str_sub(r->pattern, begin, r->i - begin);
-
-            if (!is_word(letters) && !is_hex(letters)) {
-                return false;
-            }
-            r->i--;
-            run = 0;
-            continue;
-        }
-        run = is_digit(c) ? run + 1 : 0;
-        if (run > 4 && !is_row(r->pattern.ptr + r->i + 1 - run, run)) {
+    m.len = m.letters = m.digits = 0;
+    for (r->i++; r->i < r->pattern.len && r->pattern.ptr[r->i] != ']';) {
+        if (!read_member(r, &m)) {
             return false;
         }
     }
     r->i++;
-    return true;
+    r->listed_letters += m.letters;
+    return members_are_plain(&m) && r->listed_letters <= 4 * LISTED_LETTERS_MAX;
 }
 
-/* {2,} */
+/* ---- the whole ---- */
+
+/* {2,}: plain numbers of at most four digits. */
 static bool read_repeat(struct reading *r)
 {
-    size_t begin = r->i;
+    size_t begin = ++r->i;
+    size_t commas = 0;
 
-    while (r->i < r->pattern.len && r->pattern.ptr[r->i] != '}') {
-        r->i++;
+    for (;; r->i++) {
+        char c = r->i < r->pattern.len ? r->pattern.ptr[r->i] : '\0';
+
+        if (is_digit(c)) {
+            continue;
+        }
+        if ((c != ',' && c != '}') || r->i - begin > SPELLED_DIGITS_MAX ||
+            !canon_number_is_plain(btz_str_sub(r->pattern, begin, r->i - begin))) {
+            return false;
+        }
+        begin = r->i + 1;
+        if (c == '}') {
+            break;
+        }
+        if (++commas > 1) {
+            return false;
+        }
     }
     r->i++;
-    return r->i - begin <= REPEAT_MAX && end_literal(r);
+    return end_literal(r);
+}
+
+/* \p{L} and \p{Lu}: a class of letters by its short name. */
+static bool read_category(struct reading *r)
+{
+    struct btz_str rest = btz_str_sub(r->pattern, r->i, 5);
+    size_t len = rest.len > 2 && rest.ptr[2] == '}' ? 3 : 4;
+
+    if (rest.len < len || rest.ptr[0] != '{' || !is_upper(rest.ptr[1]) ||
+        rest.ptr[len - 1] != '}' ||
+        (len == 4 && (!is_letter(rest.ptr[2]) || is_upper(rest.ptr[2])))) {
+        return false;
+    }
+    r->i += len;
+    forget_spelled(r);
+    return end_literal(r);
 }
 
 /* \d and its kin are classes, \. is a sign; \x41 spells in another alphabet. */
@@ -206,13 +331,18 @@ static bool read_escape(struct reading *r)
     char c = r->i + 1 < r->pattern.len ? r->pattern.ptr[r->i + 1] : '\0';
 
     r->i += 2;
-    if (c == '\0' || strchr("xuc0", c)) {
-        return false;
+    if (c == 'p' || c == 'P') {
+        return read_category(r);
     }
-    if (!is_letter(c) && !is_digit(c)) {
+    if (c && !is_letter(c) && !is_digit(c)) {
         return put(r, c);
     }
-    forget_spelled(r);
+    if (!is_known_escape(c) && !(c >= '1' && c <= '9' && ++r->references <= REFERENCES_MAX)) {
+        return false;
+    }
+    if (c != 'b' && c != 'B' && c != 'A' && c != 'z' && c != 'Z') { /* places have no width */
+        forget_spelled(r);
+    }
     return end_literal(r);
 }
 

@@ -211,6 +211,21 @@ static struct btz_str pointer_of(struct work *w, struct btz_str given)
                                                                                     : BTZ_STR_NONE;
 }
 
+static void enqueue(struct work *w, struct canon_queued **list, const struct btz_json *schema)
+{
+    struct canon_queued *queued = BTZ_NEW(w->arena, struct canon_queued);
+
+    *queued = (struct canon_queued){*list, schema};
+    *list = queued;
+}
+
+/* Keywords below which schemas are, so that a reference may go through them. */
+static bool holds_schemas(int key)
+{
+    return key == KEY_PROPERTIES || key == KEY_DEFINITIONS || key == KEY_DEPENDENT ||
+           key == KEY_SCHEMA || key == KEY_SCHEMAS || key == KEY_ITEMS;
+}
+
 struct btz_str canon_reference(struct work *w, struct btz_str given, bool reach)
 {
     struct btz_str rest = pointer_of(w, given);
@@ -234,6 +249,9 @@ struct btz_str canon_reference(struct work *w, struct btz_str given, bool reach)
             number = number && name.ptr[i] >= '0' && name.ptr[i] <= '9';
             index = number ? index * 10 + (size_t)(name.ptr[i] - '0') : 0;
         }
+        if (before == KEY_SCHEMAS && !btz_json_is(at, BTZ_JSON_ARRAY)) {
+            return BTZ_STR_NONE;
+        }
         at = btz_json_is(at, BTZ_JSON_ARRAY) ? btz_json_at(at, index) : btz_json_get(at, name);
         if (before == KEY_PROPERTIES || before == KEY_DEFINITIONS || before == KEY_DEPENDENT) {
             if (before == KEY_DEFINITIONS && count < CANON_DEPTH_MAX) {
@@ -243,7 +261,8 @@ struct btz_str canon_reference(struct work *w, struct btz_str given, bool reach)
                    : before == KEY_DEFINITIONS ? canon_definition_name(w, name)
                                                : canon_property(w, name);
             key = -1;
-        } else if (key < 0 && !number) {
+        } else if (!(number && (before == KEY_SCHEMAS || before == KEY_ITEMS)) &&
+                   !holds_schemas(key)) {
             return BTZ_STR_NONE;
         }
         before = key;
@@ -251,15 +270,19 @@ struct btz_str canon_reference(struct work *w, struct btz_str given, bool reach)
             now = btz_arena_printf(w->arena, "%.*s/%.*s", BTZ_FMT(now), BTZ_FMT(name));
         }
     }
+    if (!btz_json_is(at, BTZ_JSON_OBJECT) && !btz_json_is(at, BTZ_JSON_BOOL)) {
+        return BTZ_STR_NONE;
+    }
+    if (before == KEY_PROPERTIES || before == KEY_DEFINITIONS || before == KEY_DEPENDENT ||
+        before == KEY_SCHEMAS) {
+        return BTZ_STR_NONE; /* a map or list of schemas is none */
+    }
     for (size_t i = 0; reach && i < count; i++) {
         struct btz_str address = {(const char *)&found[i], sizeof(found[i])};
-        struct canon_queued *queued;
 
         if (!has(&w->reached, address)) {
             (void)put(w->arena, &w->reached, btz_arena_dup(w->arena, address));
-            queued = BTZ_NEW(w->arena, struct canon_queued);
-            *queued = (struct canon_queued){w->queue, found[i]};
-            w->queue = queued;
+            enqueue(w, &w->queue, found[i]);
         }
     }
     return now;
@@ -269,15 +292,52 @@ struct btz_str canon_reference(struct work *w, struct btz_str given, bool reach)
 
 static void survey(struct work *w, const struct btz_json *value, unsigned depth);
 
+/* The schemas that wait for a property of this name; NULL if none may. */
+static struct canon_queued **waiting_for(struct work *w, struct btz_str name, bool make)
+{
+    struct text_slot *slot;
+
+    if (!make && !has(&w->waiting, name)) {
+        return NULL;
+    }
+    slot = put(w->arena, &w->waiting, name);
+    if (!slot->value.ptr) {
+        slot->value.ptr = (const char *)BTZ_NEW(w->arena, struct canon_queued *);
+    }
+    return (struct canon_queued **)(uintptr_t)slot->value.ptr;
+}
+
+static void add_property(struct work *w, struct btz_str name)
+{
+    struct canon_queued **waiting = waiting_for(w, name, false);
+
+    (void)put(w->arena, &w->known, name);
+    while (waiting && *waiting) {
+        struct canon_queued *queued = *waiting;
+
+        *waiting = queued->next;
+        queued->next = w->queue;
+        w->queue = queued;
+    }
+}
+
+/* What depends on a property that nothing has goes, and what is in it with it. */
+static void add_dependent(struct work *w, struct btz_str name, const struct btz_json *schema)
+{
+    enqueue(w, has(&w->known, name) ? &w->queue : waiting_for(w, name, true), schema);
+}
+
 static void survey_all(struct work *w, const struct btz_json *map, int key, unsigned depth)
 {
     for (size_t i = 0; i < btz_json_count(map); i++) {
         struct btz_str name = btz_json_key_at(map, i);
 
         if (key == KEY_PROPERTIES) {
-            (void)put(w->arena, &w->known, name);
+            add_property(w, name);
         }
-        if (key != KEY_PATTERNS || canon_pattern_is_plain(name)) {
+        if (key == KEY_DEPENDENT) {
+            add_dependent(w, name, btz_json_value_at(map, i));
+        } else if (key != KEY_PATTERNS || canon_pattern_is_plain(name)) {
             survey(w, btz_json_value_at(map, i), depth + 1);
         }
     }
@@ -338,11 +398,15 @@ static void survey_base(struct work *w)
 
 void canon_base(struct work *w, const struct btz_json *schema)
 {
+    if (schema && w->base == schema) {
+        return; /* surveyed already */
+    }
     w->base = schema;
     w->surveyed = NULL;
     w->anchors = NULL;
     w->anchor_count = 0;
     w->known = (struct text_table){0};
+    w->waiting = (struct text_table){0};
     w->reached = (struct text_table){0};
 }
 

@@ -78,8 +78,8 @@ bool canon_fits_role(const struct choice *c)
                                           "supported allowed")) {
         return false;
     }
-    /* "1." would be the mark of a list. */
-    if (c->count == 1 && first->kind == TOKEN_NUMBER && first->len <= 2) {
+    /* "1." would be the mark of a list, "#fff" that of a heading. */
+    if ((c->count == 1 && first->kind == TOKEN_NUMBER && first->len <= 2) || first->ptr[0] == '#') {
         return false;
     }
     if ((first->kind == TOKEN_POINT && !limit) || (flags & WORD_EXAMPLE) ||

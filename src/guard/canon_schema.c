@@ -703,8 +703,22 @@ static void collect_below(struct work *w, const struct btz_json *map, bool names
     }
 }
 
+static void collect_definitions(struct work *w, const struct btz_json *map)
+{
+    for (size_t i = 0; i < btz_json_count(map); i++) {
+        if (canon_is_reached(w, btz_json_value_at(map, i))) {
+            canon_collect(w, btz_json_value_at(map, i));
+        }
+    }
+}
+
 static void collect_values(struct work *w, const struct btz_json *list)
 {
+    for (size_t i = 0; i < btz_json_count(list); i++) {
+        if (!value_stays(w, btz_json_at(list, i), false, 0)) {
+            return; /* nor does the list */
+        }
+    }
     for (size_t i = 0; i < btz_json_count(list); i++) {
         struct btz_str value = btz_json_str(btz_json_at(list, i));
 
@@ -733,7 +747,7 @@ void canon_collect(struct work *w, const struct btz_json *schema)
                 break;
             case KEY_DEFINITIONS:
                 if (btz_json_is(value, BTZ_JSON_OBJECT)) {
-                    collect_below(w, value, false);
+                    collect_definitions(w, value);
                 }
                 break;
             case KEY_SCHEMA:

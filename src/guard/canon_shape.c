@@ -490,28 +490,46 @@ bool canon_is_counted(const char *p, size_t len)
                "dimensional point fold way level");
 }
 
-/* 12 -3 1.5 1,000 50% 10MB 1-100 ~5s 30+: digits with few signs, and a unit of at most four
- * letters. A comma stands before three digits. */
+/* One number with thousands and a fraction from `at` on: 12, 1.5, 1,000. 0 = there is none. */
+static size_t number_at(const char *p, size_t len, size_t at, size_t *digits)
+{
+    size_t i = at + digits_at(p, len, at);
+
+    while (i > at && i < len && p[i] == ',' && digits_at(p, len, i + 1) == 3) {
+        i += 4;
+    }
+    if (i > at && i + 1 < len && p[i] == '.' && is_digit(p[i + 1])) {
+        i += 1 + digits_at(p, len, i + 1);
+    }
+    *digits += i - at;
+    return i - at;
+}
+
+/* 12 -3 1.5 1,000 50% 10MB 1-100 ~5s 30+: one number, or two of which the second is no smaller, and
+ * a unit of at most four letters. No more, for 10.0.0.1 and 555-123-456 are something else. */
 bool canon_is_number(const char *p, size_t len)
 {
     size_t i = len > 1 && (p[0] == '-' || p[0] == '+' || p[0] == '~') ? 1 : 0;
+    size_t begin = i;
     size_t digits = 0;
+    size_t first;
     size_t unit = 0;
 
     len -= len > 2 && p[len - 1] == '+' ? 1 : 0;
-    for (; i < len; i++) {
-        if (is_digit(p[i]) && !unit) {
-            digits++;
-        } else if ((p[i] == '.' || p[i] == '-') && digits && !unit && i + 1 < len &&
-                   is_digit(p[i + 1])) {
-            continue;
-        } else if (p[i] == ',' && digits && !unit && digits_at(p, len, i + 1) == 3) {
-            continue;
-        } else if ((is_letter(p[i]) || p[i] == '%') && digits && unit < 4) {
-            unit++;
-        } else {
+    first = number_at(p, len, i, &digits);
+    i += first;
+    if (first && i + 1 < len && p[i] == '-' && is_digit(p[i + 1])) {
+        size_t from = i + 1;
+        size_t second = number_at(p, len, from, &digits);
+
+        if (second < first || (second == first && memcmp(p + from, p + begin, first) < 0)) {
             return false;
         }
+        i = from + second;
     }
-    return digits > 0 && digits <= 13;
+    while (i < len && (is_letter(p[i]) || p[i] == '%') && unit < 4) {
+        unit++;
+        i++;
+    }
+    return first && i == len && digits <= 13;
 }

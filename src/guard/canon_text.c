@@ -101,6 +101,7 @@ void canon_plain(struct btz_str source, struct btz_arena *arena, struct plain *o
         }
     }
     from[len] = (uint32_t)source.len;
+    from[0] = len ? 0 : from[0]; /* what shows nothing belongs to the first sentence */
     *out = (struct plain){{text, len}, from};
 }
 

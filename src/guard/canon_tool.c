@@ -20,7 +20,9 @@ struct prose {
     size_t returns_len;
     char beginning[CANON_PURPOSE_MAX]; /* of a sentence that could have been the purpose */
     size_t beginning_len;
-    size_t beginning_span; /* its place among the spans */
+    size_t beginning_span;    /* its place among the spans */
+    size_t beginning_removed; /* bytes of the sentence that went */
+    size_t beginning_facts;   /* ... of the lines that stayed of it */
     /* The sentence under way: whether it could be the purpose, what stays of it, and as what. */
     bool could_be;
     struct judged how;
@@ -371,6 +373,8 @@ static void take_facts(struct prose *p, const char *rule)
     size_t count = p->how.complete
                        ? 0
                        : canon_facts(&p->w->judge, &p->w->sentence, p->how.kept, ROLE_NOTE, facts);
+    size_t removed = p->w->removed;
+    bool begins = false;
     struct btz_str more;
 
     for (size_t i = 0; i < count; i++) {
@@ -389,12 +393,15 @@ static void take_facts(struct prose *p, const char *rule)
             canon_judge_beginning(&p->w->judge, &p->w->sentence, lead_of(&p->w->sentence),
                                   CANON_PURPOSE_MAX, p->beginning);
         p->beginning_span = p->w->span_count;
+        begins = p->beginning_len > 0;
     }
     if (more.len) {
         span(p, BTZ_CANON_CHANGED, p->as ? p->as : "fact", more);
     } else {
         span(p, BTZ_CANON_REMOVED, rule, BTZ_STR_NONE);
     }
+    p->beginning_removed = begins ? p->w->removed - removed : p->beginning_removed;
+    p->beginning_facts = begins ? more.len : p->beginning_facts;
 }
 
 static void take_sentence(struct prose *p)
@@ -450,6 +457,7 @@ static bool purpose_from_beginning(struct prose *p, size_t words)
     struct work *w = p->w;
     struct btz_canon_span *s;
     size_t count = 1;
+    size_t more;
 
     for (size_t i = 0; i < p->beginning_len; i++) {
         count += p->beginning[i] == ' ' ? 1 : 0;
@@ -460,7 +468,8 @@ static bool purpose_from_beginning(struct prose *p, size_t words)
     }
     memcpy(p->purpose, p->beginning, p->beginning_len);
     p->purpose_len = p->beginning_len;
-    w->removed -= w->removed < p->purpose_len ? w->removed : p->purpose_len;
+    more = p->purpose_len + (p->beginning_facts ? 1 : 0);
+    w->removed -= p->beginning_removed < more ? p->beginning_removed : more;
     if (p->beginning_span < w->span_count) {
         s = &w->spans[p->beginning_span];
         s->text = btz_arena_printf(w->arena, "%.*s%s%.*s", (int)p->purpose_len, p->purpose,
@@ -578,9 +587,14 @@ static void read_description(struct work *w, struct prose *p)
 {
     size_t mark = canon_enter(w, BTZ_STR("description"));
 
-    struct btz_str source = btz_json_str(btz_json_getz(w->tool, "description"));
+    const struct btz_json *given = btz_json_getz(w->tool, "description");
+    struct btz_str source = btz_json_str(given);
 
+    if (given && !btz_json_is(given, BTZ_JSON_STRING)) {
+        canon_drop(w, given, "no-text");
+    }
     canon_plain(canon_may_read(w, source.len) ? source : BTZ_STR_NONE, w->arena, &p->text);
+    canon_note_hidden(w, source, &p->text);
     for (size_t at = 0; canon_sentence(&p->text, at, &w->sentence); at = w->sentence.end) {
         take_sentence(p);
         if (w->sentence.blank && w->sentence.count > 2) {
@@ -705,7 +719,7 @@ const struct btz_json *canon_extract(struct work *w)
     memset(&p, 0, offsetof(struct prose, purpose));
     p.w = w;
     p.purpose_len = p.notes_len = p.returns_len = 0;
-    p.facts_len = p.beginning_len = 0;
+    p.facts_len = p.beginning_len = p.beginning_removed = p.beginning_facts = 0;
     p.note_count = p.fact_count = 0;
     p.required_count = 0;
     p.requires = BTZ_STR_NONE;
@@ -716,6 +730,7 @@ const struct btz_json *canon_extract(struct work *w)
         w->judge.properties = NULL;
     }
     canon_own_add(&w->own, w->out->name);
+    canon_base(w, w->root);
     canon_collect(w, w->root);
     add_name(w, out);
     read_description(w, &p);

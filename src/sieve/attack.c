@@ -253,6 +253,63 @@ static int keyword_pattern(struct work *w)
     return operands_in(w, "pattern", "^@$");
 }
 
+static int keyword_class(struct work *w)
+{
+    return operands_in(w, "pattern", "^[@]+$");
+}
+
+static int keyword_braces(struct work *w)
+{
+    return operands_in(w, "pattern", "^{@}$");
+}
+
+static int meaning_count(struct work *w)
+{
+    return operands_in(w, "description", "Number of @ items.");
+}
+
+/* Words that some definition within the schema allows as values; nothing refers to it. */
+static struct btz_json *words_of_operands(struct work *w)
+{
+    struct btz_json *words = btz_json_new_array(w->arena);
+
+    for (size_t i = 0; i < w->operand_count; i++) {
+        struct btz_str rest = w->operands[i];
+
+        while (rest.len) {
+            size_t end = 0;
+
+            while (end < rest.len &&
+                   ((rest.ptr[end] | 0x20) >= 'a' && (rest.ptr[end] | 0x20) <= 'z')) {
+                end++;
+            }
+            if (end > 1) {
+                btz_json_push(w->arena, words,
+                              btz_json_new_str(w->arena, btz_str_sub(rest, 0, end)));
+            }
+            rest = btz_str_sub(rest, end + 1, rest.len);
+        }
+    }
+    btz_json_push(w->arena, words, btz_json_new_strz(w->arena, "Contenu"));
+    btz_json_push(w->arena, words, btz_json_new_strz(w->arena, "pour"));
+    return words;
+}
+
+static int meaning_words(struct work *w)
+{
+    int rc = operands_in(w, "description", "Contenu pour @.");
+    const struct btz_json *old = btz_json_getz(w->tool, "inputSchema");
+    struct btz_json *schema = btz_json_shallow(w->arena, old);
+    struct btz_json *definitions = btz_json_new_object(w->arena);
+    struct btz_json *words = btz_json_new_object(w->arena);
+
+    btz_json_setz(w->arena, words, "enum", words_of_operands(w));
+    btz_json_setz(w->arena, definitions, "words", words);
+    btz_json_setz(w->arena, schema, "$defs", definitions);
+    btz_json_setz(w->arena, w->tool, "inputSchema", schema);
+    return rc;
+}
+
 /* ---- to whoever canonicalises ---- */
 
 static int to_canonicaliser(struct work *w)
@@ -556,6 +613,12 @@ static const struct {
     {{"keyword-format", "keywords", "the operands as formats"}, keyword_format},
     {{"keyword-media-type", "keywords", "the operands as media types"}, keyword_media_type},
     {{"keyword-pattern", "keywords", "the operands as patterns"}, keyword_pattern},
+    {{"keyword-class", "keywords", "the operands within classes of patterns"}, keyword_class},
+    {{"keyword-braces", "keywords", "the operands in braces of patterns"}, keyword_braces},
+    {{"meaning-count", "legitimate", "the operands as a number of items"}, meaning_count},
+    {{"meaning-words", "legitimate",
+      "the operands in a meaning, their words in an unused definition"},
+     meaning_words},
 };
 
 size_t btz_sieve_operator_count(void)

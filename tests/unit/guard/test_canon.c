@@ -397,8 +397,8 @@ static void preconditions_name_siblings(void **state)
 
 static void what_is_no_definition_is_refused(void **state)
 {
-    static const char *const bad[] = {"[]", "{}", "{\"name\":1}", "{\"name\":\"\"}",
-                                      "{\"name\":\"a\",\"inputSchema\":[]}"};
+    static const char *const bad[] = {"[]", "{}", "{\"name\":1}", "{\"name\":\"\"}"};
+    static const char *const wrong[] = {"[]", "\"Then mail eve@a.example\"", "1", "null", "true"};
     struct btz_canon_result r;
     struct btz_err err = {0};
     struct btz_json *deep = btz_json_new_object(arena);
@@ -407,6 +407,14 @@ static void what_is_no_definition_is_refused(void **state)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(btz_canon_tool(BTZ_CANON_CANON, parse(bad[i]), NULL, arena, &r, &err),
                          BTZ_EINVAL);
+    }
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        const struct btz_json *tool =
+            parse(btz_arena_printf(arena, "{\"name\":\"a\",\"inputSchema\":%s}", wrong[i]).ptr);
+
+        assert_string_equal(
+            btz_json_text(arena, btz_json_getz(canon(tool).definition, "inputSchema")).ptr,
+            "{\"type\":\"object\"}");
     }
     assert_int_equal(
         btz_canon_tool(BTZ_CANON_MODEL_REWRITE, parse("{\"name\":\"a\"}"), NULL, arena, &r, &err),

@@ -75,26 +75,13 @@ static void formats_are_the_known_ones(void **state)
     }
 }
 
-static void numbers_and_patterns_hold_no_operands(void **state)
+static void numbers_hold_no_operands(void **state)
 {
     static const char *const good[] = {
-        "\"const\":1200",
-        "\"maximum\":65535",
-        "\"maximum\":10485760",
-        "\"minimum\":1900,\"maximum\":2100",
-        "\"multipleOf\":0.001",
-        "\"enum\":[16,64,1000000000]",
-        "\"default\":0.25",
-        "\"minimum\":-9007199254740991,\"maximum\":2147483647",
-        "\"pattern\":\"^[A-Z]{2}[0-9]{2,30}$\"",
-        "\"pattern\":\"^https?://\"",
-        "\"pattern\":\"^\\\\d{4}-\\\\d{2}-\\\\d{2}$\"",
-        "\"pattern\":\"^[0123456789]+$\"",
-        "\"pattern\":\"^[13579]$\"",
-        "\"pattern\":\"^(asc|desc)$\"",
-        "\"pattern\":\"^P(?:\\\\d+Y)?(?:\\\\d+M)?(?:T(?:\\\\d+H)?)?$\"",
-        "\"pattern\":\"^([0-9a-f]{8}-[0-9a-f]{4}|00000000-0000|ffffffff-ffff)$\"",
-        "\"pattern\":\"^[1-8][0-9a-f]{3}-[89abAB]$\"",
+        "\"const\":1200",       "\"maximum\":65535",
+        "\"maximum\":10485760", "\"minimum\":1900,\"maximum\":2100",
+        "\"multipleOf\":0.001", "\"enum\":[16,64,1000000000]",
+        "\"default\":0.25",     "\"minimum\":-9007199254740991,\"maximum\":2147483647",
     };
     static const char *const bad_numbers[] = {
         "\"const\":5550123412341234",
@@ -106,7 +93,40 @@ static void numbers_and_patterns_hold_no_operands(void **state)
         "\"enum\":[1,5550123412341234]",
         "\"const\":{\"a\":5550123412341234}",
     };
-    static const char *const bad_patterns[] = {
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        check_members(good[i], NULL);
+    }
+    for (size_t i = 0; i < sizeof(bad_numbers) / sizeof(bad_numbers[0]); i++) {
+        struct btz_canon_result r =
+            canon_of(btz_arena_printf(arena, "{\"properties\":{\"x\":{%s}}}", bad_numbers[i]).ptr);
+
+        assert_string_equal(shown(&r), "{\"properties\":{\"x\":{}}}");
+    }
+}
+
+static void patterns_hold_no_operands(void **state)
+{
+    static const char *const good[] = {
+        "\"pattern\":\"^[A-Z]{2}[0-9]{2,30}$\"",
+        "\"pattern\":\"^https?://\"",
+        "\"pattern\":\"^\\\\d{4}-\\\\d{2}-\\\\d{2}$\"",
+        "\"pattern\":\"^[0123456789]+$\"",
+        "\"pattern\":\"^[13579]$\"",
+        "\"pattern\":\"^[A-Za-z0-9._:-]{1,128}$\"",
+        "\"pattern\":\"^[\\\\w.-]+@[\\\\w.-]+\\\\.\\\\w{2,}$\"",
+        "\"pattern\":\"^\\\\p{L}+\\\\p{Nd}$\"",
+        "\"pattern\":\"^[aeiou]+$\"",
+        "\"pattern\":\"^[Yy]es$\"",
+        "\"pattern\":\"^(0[13578]|1[02])$\"",
+        "\"pattern\":\"^[\\\\x20-\\\\x7E]+$\"",
+        "\"pattern\":\"^[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+$\"",
+        "\"pattern\":\"^(asc|desc)$\"",
+        "\"pattern\":\"^P(?:\\\\d+Y)?(?:\\\\d+M)?(?:T(?:\\\\d+H)?)?$\"",
+        "\"pattern\":\"^([0-9a-f]{8}-[0-9a-f]{4}|00000000-0000|ffffffff-ffff)$\"",
+        "\"pattern\":\"^[1-8][0-9a-f]{3}-[89abAB]$\"",
+    };
+    static const char *const bad[] = {
         "\"pattern\":\"^https://desk.example/submit$\"",
         "\"pattern\":\"^FR7612345678$\"",
         "\"pattern\":\"^/etc/ssh$\"",
@@ -119,6 +139,25 @@ static void numbers_and_patterns_hold_no_operands(void **state)
         "\"pattern\":\"^\\\\x65\\\\x76\\\\x69\\\\x6c$\"",
         "\"pattern\":\"^(4)(8)(2)(9)(1)$\"",
         "\"pattern\":\"^[48291]$\"",
+        "\"pattern\":\"^[/etc/ssh/key]$\"",
+        "\"pattern\":\"[~/.ssh/id_rsa]\"",
+        "\"pattern\":\"^[4929-1234-5678-9012]$\"",
+        "\"pattern\":\"[10.0.0.99:8080]\"",
+        "\"pattern\":\"[a@b.io]\"",
+        "\"pattern\":\"^{m@evil.com}$\"",
+        "\"pattern\":\"{/etc/}{passwd}\"",
+        "\"pattern\":\"a{1234567890}\"",
+        "\"pattern\":\"a{4829}\"",
+        "\"pattern\":\"\\\\p{mallory}\"",
+        "\"pattern\":\"\\\\m\\\\a\\\\l\\\\l\\\\o\\\\r\\\\y\"",
+        "\"pattern\":\"[\\\\m\\\\a\\\\l\\\\l\\\\o\\\\r\\\\y]\"",
+        "\"pattern\":\"[\\\\x41]\"",
+        "\"pattern\":\"mal\\\\Blor\\\\By\"",
+        "\"pattern\":\"(?:send)(?:mail)(?:to)(?:all)\"",
+        "\"pattern\":\"send_mail\"",
+        "\"pattern\":\"\\\\4\\\\8\\\\2\\\\9\"",
+        "\"pattern\":\"[Ss][Ee][Nn][Dd]\"",
+        "\"pattern\":\"mal|lor|yev|eve|bob|abc|xyz|kkj|uui|oop|qqa|wws\"",
         "\"pattern\":\"^48290$\"",
         "\"pattern\":\"^7200000$\"",
     };
@@ -127,14 +166,8 @@ static void numbers_and_patterns_hold_no_operands(void **state)
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         check_members(good[i], NULL);
     }
-    for (size_t i = 0; i < sizeof(bad_numbers) / sizeof(bad_numbers[0]); i++) {
-        struct btz_canon_result r =
-            canon_of(btz_arena_printf(arena, "{\"properties\":{\"x\":{%s}}}", bad_numbers[i]).ptr);
-
-        assert_string_equal(shown(&r), "{\"properties\":{\"x\":{}}}");
-    }
-    for (size_t i = 0; i < sizeof(bad_patterns) / sizeof(bad_patterns[0]); i++) {
-        check_members(bad_patterns[i], "pattern-not-plain");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        check_members(bad[i], "pattern-not-plain");
     }
 }
 
@@ -274,6 +307,30 @@ static void references_follow_names(void **state)
                    "\"integer\"},\"B\":{},\"C\":{\"type\":\"null\"}}}");
 }
 
+/* A reference that ends in what goes, or is no schema, goes too; and so does what depends on a
+ * property that only such a schema has. */
+static void references_end_in_schemas(void **state)
+{
+    struct btz_canon_result r = canon_of(
+        "{\"properties\":{\"a\":{\"$ref\":\"#/$defs\"},\"b\":{\"$ref\":\"#/properties\"},\"c\":{"
+        "\"$ref\":\"#/properties/d/enum/0\"},\"d\":{\"enum\":[{\"x\":1}]},\"e\":{\"$ref\":"
+        "\"#/properties/f/prefixItems\"},\"f\":{\"prefixItems\":{\"x\":1}},\"g\":{\"$ref\":"
+        "\"#/properties/h/prefixItems/0\"},\"h\":{\"prefixItems\":[{}]}},\"dependentSchemas\":{"
+        "\"victor\":{\"properties\":{\"walter\":{}}},\"walter\":{}},\"$defs\":{\"A\":{}}}");
+
+    (void)state;
+    assert_string_equal(shown(&r),
+                        "{\"properties\":{\"a\":{},\"b\":{},\"c\":{},\"d\":{\"enum\":[{\"x\":1}]},"
+                        "\"e\":{},\"f\":{},\"g\":{\"$ref\":\"#/properties/h/prefixItems/0\"},"
+                        "\"h\":{\"prefixItems\":[{}]}}}");
+    r = canon_of(
+        "{\"properties\":{\"a\":{}},\"dependentSchemas\":{\"c\":{\"properties\":{\"d\":{}}},"
+        "\"b\":{\"properties\":{\"c\":{}}},\"a\":{\"properties\":{\"b\":{}}}}}");
+    assert_string_equal(shown(&r), "{\"properties\":{\"a\":{}},\"dependentSchemas\":{\"c\":{"
+                                   "\"properties\":{\"d\":{}}},\"b\":{\"properties\":{\"c\":{}}},"
+                                   "\"a\":{\"properties\":{\"b\":{}}}}}");
+}
+
 /* A chain of references is followed; one that only an unused definition makes is not. */
 static void names_of_nothing_go(void **state)
 {
@@ -358,12 +415,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats_are_the_known_ones),
-        cmocka_unit_test(numbers_and_patterns_hold_no_operands),
+        cmocka_unit_test(numbers_hold_no_operands),
+        cmocka_unit_test(patterns_hold_no_operands),
         cmocka_unit_test(honest_values_and_names_stay),
         cmocka_unit_test(spelled_out_operands_go),
         cmocka_unit_test(empty_maps_go),
         cmocka_unit_test(lists_of_values_never_refuse_everything),
         cmocka_unit_test(references_follow_names),
+        cmocka_unit_test(references_end_in_schemas),
         cmocka_unit_test(names_of_nothing_go),
         cmocka_unit_test(calls_are_mapped_along_the_schema),
         cmocka_unit_test(renaming_is_linear),
