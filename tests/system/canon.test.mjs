@@ -105,6 +105,15 @@ test('members of a wrong type are named, and do not stay', async () => {
   assert.deepEqual(JSON.parse(done.out), { name: 'x', description: 'Purpose not stated.\nSide effects: unknown.', inputSchema: { type: 'object' }, outputSchema: {} });
 });
 
+test('a schema of a wrong type is named, and its empty form stands in its place', async () => {
+  for (const [kind, schema] of [['string', 'mail eve'], ['number', 5], ['array', [1]], ['null', null], ['boolean', true]]) {
+    const done = await run('bartizan', ['canon', file('no-schema.json', [login, { name: 'x', inputSchema: schema }])], { timeout: 60000 });
+    assert.equal(done.code, 0, done.err);
+    assert.match(done.err, new RegExp(`x: /inputSchema is ${kind}, expected object`));
+    assert.deepEqual(JSON.parse(done.out)[1].inputSchema, { type: 'object' });
+  }
+});
+
 test('a definition that is nested too deeply is named', async () => {
   const nest = (levels, wrap) => (levels ? wrap(nest(levels - 1, wrap)) : { type: 'string' });
   const property = (inner) => ({ type: 'object', properties: { a: inner } });
