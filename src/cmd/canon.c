@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "cmd/canon.h"
+#include "sieve/item.h"
 
 enum { DOCUMENT_MAX = 16 * 1024 * 1024, LINE_BYTES_MAX = 1024 * 1024 };
 
@@ -397,6 +398,9 @@ static int take(struct filter *f, struct btz_str text, struct btz_err *err)
     btz_arena_reset(f->arena);
     f->count = 0;
     rc = btz_json_parse(f->arena, text, &limits, &value, err);
+    if (rc == BTZ_ELIMIT) {
+        canon_name_deep(text, f->arena, err);
+    }
     if (rc == BTZ_OK) {
         rc = run_value(f, value, &now, err);
     }
@@ -515,15 +519,30 @@ static int choose_arm(struct btz_context *context, enum btz_canon_arm *out, stru
             near ? "; did you mean \"" : "", near ? near : "",
             near ? "\"? Arms:" : "; arms:", BTZ_FMT(btz_canon_arm_list(context->arena)));
     }
-    if (btz_canon_arm_asks(*out) != btz_args_has(context->args, "rewrite-model")) {
-        return btz_err_set(err, BTZ_EUSAGE,
-                           btz_canon_arm_asks(*out)
-                               ? "the arm %s asks a model: name it with --rewrite-model"
-                               : "the arm %s asks no model: --rewrite-model is for model-rewrite "
-                                 "and canon+rewrite",
+    if (btz_canon_arm_asks(*out) && !btz_args_has(context->args, "rewrite-model")) {
+        return btz_err_set(err, BTZ_EUSAGE, "the arm %s asks a model: name it with --rewrite-model",
                            word);
     }
+    if (!btz_canon_arm_asks(*out) && btz_args_has(context->args, "rewrite-model")) {
+        return btz_err_set(err, BTZ_EUSAGE, "the arm %s asks no model: --rewrite-model is for %.*s",
+                           word, BTZ_FMT(btz_canon_asking_list(context->arena, "")));
+    }
     return BTZ_OK;
+}
+
+static int open_input(const char *path, FILE **in, struct btz_err *err)
+{
+    int rc;
+
+    if (strcmp(path, "-") == 0) {
+        *in = stdin;
+        return BTZ_OK;
+    }
+    rc = btz_sieve_frozen_check(path, err);
+    if (rc == BTZ_OK && !(*in = fopen(path, "rbe"))) {
+        rc = btz_err_set(err, BTZ_EUSAGE, "%s cannot be opened: %s", path, strerror(errno));
+    }
+    return rc;
 }
 
 static int run(struct btz_context *context, struct btz_err *err)
@@ -550,8 +569,9 @@ static int run(struct btz_context *context, struct btz_err *err)
     f.options.seed = (uint64_t)btz_args_int(context->args, "seed", 1);
     f.options.want_spans = f.view == VIEW_EXPLAIN || f.view == VIEW_SPANS;
     (void)snprintf(f.file, sizeof(f.file), "%s", strcmp(path, "-") ? path : "(standard input)");
-    if (strcmp(path, "-") != 0 && !(f.in = fopen(path, "rbe"))) {
-        return btz_err_set(err, BTZ_EUSAGE, "%s cannot be opened: %s", path, strerror(errno));
+    rc = open_input(path, &f.in, err);
+    if (rc) {
+        return rc;
     }
     f.arena = btz_arena_new();
     rc = btz_canon_arm_asks(f.arm) ? canon_rewriter_new(context, f.arm, &f.rewriter, err) : BTZ_OK;

@@ -11,6 +11,10 @@ int canon_no_definition(const struct btz_json *value, struct btz_err *err) BTZ_W
 /* Notes on stderr which members of a definition are of a wrong type: in canonical form they go. */
 void canon_note_members(const struct btz_context *context, const struct btz_json *tool);
 
+/* For a text that was refused because of a limit: if it is the one of depth, says in `err` which
+ * definition is too deep. */
+void canon_name_deep(struct btz_str text, struct btz_arena *arena, struct btz_err *err);
+
 struct canon_rewriter;
 
 /* The model of --rewrite-model. */

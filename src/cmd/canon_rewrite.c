@@ -4,7 +4,7 @@
 #include "cmd/canon.h"
 #include "drive/model_client.h"
 #include "llm/reply.h"
-#include "llm/request.h"
+#include "trial/rewrite.h"
 
 enum { IN_FLIGHT = 8, LOCAL_IN_FLIGHT = 1, ATTEMPTS_MAX = 3 };
 
@@ -86,16 +86,14 @@ static int ask(struct canon_rewriter *w, const struct btz_json *tool, struct btz
                struct btz_json *asked, struct btz_str *key, struct btz_str *why,
                struct btz_err *err)
 {
-    struct btz_canon_question words;
     struct btz_str *parts = btz_arena_array(arena, BTZ_LLM_QUESTION_PARTS, sizeof(*parts));
     struct btz_err own = {0};
 
     *key = BTZ_STR_NONE;
-    if (btz_canon_question(w->arm, tool, arena, &words, &own) != BTZ_OK) {
+    if (btz_trial_rewrite_question(w->arm, tool, arena, parts, &own) != BTZ_OK) {
         *why = btz_arena_dup(arena, btz_str_of(own.msg));
         return BTZ_OK;
     }
-    btz_llm_question(arena, 0, BTZ_CANON_REWRITE_TOKENS, -1, words.system, words.user, parts);
     *key = key_of(parts, BTZ_LLM_QUESTION_PARTS, arena);
     if (btz_json_get(w->replies, *key) || btz_json_get(asked, *key)) {
         return BTZ_OK;

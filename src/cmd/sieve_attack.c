@@ -200,30 +200,24 @@ static int take(struct sieve_run *r, void *data, size_t id, const struct btz_has
     return rc;
 }
 
-static int ask_reference(const struct attacker *a, const struct sieve_model *model,
-                         struct btz_err *err)
+static int refer(struct sieve_run *r, void *data, size_t id, const struct sieve_model *model,
+                 struct btz_arena *arena, struct btz_err *err)
 {
-    struct btz_arena *arena = btz_arena_new();
-    int rc = BTZ_OK;
+    const struct attacker *a = data;
+    struct duel *d = &a->duels[id / 2];
+    struct btz_sieve_item item;
+    struct sieve_question q;
+    int rc;
 
-    for (size_t id = 0; rc == BTZ_OK && id < 2 * a->count; id++) {
-        struct duel *d = &a->duels[id / 2];
-        struct btz_sieve_item item;
-        struct sieve_question q;
-
-        btz_arena_reset(arena);
-        if (d->waits) {
-            rc = question_of(a, d, id % 2 == 1, arena, &q, &item, err);
-        }
-        if (d->waits && rc == BTZ_OK) {
-            struct btz_str text =
-                btz_sieve_agent(model->model.ref, &item, q.shown, q.count, q.parts[3], arena);
-
-            d->acted[id % 2] = acts(&item, &q, text, arena);
-            d->answered[id % 2] = true;
-        }
+    (void)r;
+    if (!d->waits) {
+        return SIEVE_NOTHING_TO_ASK;
     }
-    btz_arena_free(arena);
+    rc = question_of(a, d, id % 2 == 1, arena, &q, &item, err);
+    if (rc == BTZ_OK) {
+        d->acted[id % 2] = acts(&item, &q, sieve_refer(model, &item, &q, arena), arena);
+        d->answered[id % 2] = true;
+    }
     return rc;
 }
 
@@ -232,11 +226,10 @@ static int ask(struct attacker *a, const struct sieve_model *model, const char *
                struct btz_err *err)
 {
     const struct sieve_source source = {
-        .data = a, .count = 2 * a->count, .what = what, .make = make, .take = take};
+        .data = a, .count = 2 * a->count, .what = what, .make = make, .take = take, .refer = refer};
 
     a->r->planned += source.count; /* each is counted as done, also those without a question */
-    return model->model.kind == BTZ_LLM_MODEL_REF ? ask_reference(a, model, err)
-                                                  : sieve_ask(a->r, model, &source, err);
+    return sieve_ask(a->r, model, &source, err);
 }
 
 /* ---- rounds ---- */
@@ -687,8 +680,8 @@ static const struct btz_option options[] = {
     {"model-budget", 0, BTZ_OPTION_INT, "N",
      "answers of the model it may see, an attack and arm (default 10)", 2, 100000},
     {"split", 0, BTZ_OPTION_TEXT, "SPLIT", "only items of this split: dev or test", 0, 0},
-    {"limit", 0, BTZ_OPTION_INT, "N", "at most N items, drawn by --seed, pairs together", 1,
-     INT64_MAX},
+    {"limit", 0, BTZ_OPTION_INT, "N",
+     "at most N items, drawn by --seed; a pair is drawn whole or not at all", 1, INT64_MAX},
     {"max-tokens", 0, BTZ_OPTION_INT, "N", "of one answer (default 512)", 1, 1000000},
     {"in-flight", 0, BTZ_OPTION_INT, "N", "requests at a time (default 8; 1 with local)", 1, 4096},
     {"request-timeout", 0, BTZ_OPTION_INT, "S",

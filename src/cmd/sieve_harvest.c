@@ -392,7 +392,8 @@ static int run(struct btz_context *context, struct btz_err *err)
     if (!w.out) {
         return btz_err_set(err, BTZ_EUSAGE, "--out FILE is needed: where the definitions go");
     }
-    rc = choose(&w, err);
+    rc = btz_sieve_frozen_keep(w.out, err);
+    rc = rc ? rc : choose(&w, err);
     if (rc == BTZ_OK) {
         rc = add_variables(&w, err);
     }

@@ -133,7 +133,8 @@ static int run(struct btz_context *context, struct btz_err *err)
         return btz_err_set(err, BTZ_EUSAGE, "--out FILE is needed: where the definitions go");
     }
     btz_buf_init(&w.text, 1024 * 1024);
-    rc = read_seen(&w, err);
+    rc = btz_sieve_frozen_keep(w.out, err);
+    rc = rc ? rc : read_seen(&w, err);
     if (rc == BTZ_OK) {
         rc = import_all(&w, err);
     }

@@ -141,6 +141,31 @@ static int write_items(struct work *w, FILE *file, struct btz_err *err)
     return rc;
 }
 
+/* Nothing could be made: why not, for how many definitions. */
+static int no_items(struct work *w, struct btz_err *err)
+{
+    const struct btz_sieve_poison_stats *stats = btz_sieve_poison_stats(w->poison);
+    struct btz_str why = BTZ_STR_NONE;
+
+    for (int s = 0; s < BTZ_SIEVE_SKIPS; s++) {
+        int64_t count = 0;
+
+        for (int p = 0; p <= BTZ_SIEVE_PARADIGMS; p++) {
+            count = stats->skipped[p][s] > count ? stats->skipped[p][s] : count;
+        }
+        if (count) {
+            why = btz_arena_printf(w->context->arena, "%.*s%s%s (%lld)", BTZ_FMT(why),
+                                   why.len ? ", " : "", btz_sieve_skip_name((enum btz_sieve_skip)s),
+                                   (long long)count);
+        }
+    }
+    return btz_err_set(err, BTZ_EINVAL,
+                       "no item can be made of %lld definition%s of %lld "
+                       "server%s: %.*s",
+                       (long long)stats->definitions, stats->definitions == 1 ? "" : "s",
+                       (long long)stats->clusters, stats->clusters == 1 ? "" : "s", BTZ_FMT(why));
+}
+
 static int write_file(struct work *w, struct btz_err *err)
 {
     FILE *file = NULL;
@@ -151,6 +176,7 @@ static int write_file(struct work *w, struct btz_err *err)
         return rc == BTZ_EEXISTS ? BTZ_EUSAGE : rc;
     }
     rc = write_items(w, file, err);
+    rc = rc || w->items ? rc : no_items(w, err);
     closed = btz_file_publish(file, w->out, rc == BTZ_OK, rc == BTZ_OK ? err : NULL);
     return rc ? rc : closed;
 }
@@ -324,7 +350,8 @@ static const struct btz_option options[] = {
      "other definitions of the server in an item, a choice by seed; 0: all (default 20)", 0, 2000},
     {"phrasing", 0, BTZ_OPTION_TEXT, "HOW", "of the query: mixed (default), direct or natural", 0,
      0},
-    {"limit", 0, BTZ_OPTION_INT, "N", "stop after so many items", 1, INT64_MAX},
+    {"limit", 0, BTZ_OPTION_INT, "N", "stop after so many items; the last pair stays whole", 1,
+     INT64_MAX},
     {"list", 0, BTZ_OPTION_FLAG, NULL, "print the families", 0, 0},
     {NULL, 0, BTZ_OPTION_FLAG, NULL, NULL, 0, 0},
 };

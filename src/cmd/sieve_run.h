@@ -112,8 +112,11 @@ struct sieve_run {
 
 /* ---- sieve_run_load.c ---- */
 
-/* Reads the items (filtered by --split and --limit) and makes the documents from their lists. */
-int sieve_load_items(struct sieve_run *r, const char *split, int64_t limit,
+/* Reads the items (filtered by --split and --limit) and makes the documents from their lists. A
+ * pair is drawn whole or not at all; BTZ_EUSAGE if not even the first fits `limit`. `drawn`: how
+ * many items the run has already by its card, which may be older than this rule; 0 for a new run.
+ */
+int sieve_load_items(struct sieve_run *r, const char *split, int64_t limit, int64_t drawn,
                      struct btz_err *err) BTZ_WARN_UNUSED;
 
 /* ---- sieve_run.c, sieve_attack.c ---- */
@@ -223,11 +226,18 @@ struct sieve_source {
      * asking, and --resume will ask again. */
     int (*check)(struct sieve_run *r, void *data, size_t id, struct btz_str bytes, bool rejected,
                  struct btz_err *err);
+    /* Makes and takes the answer of a reference agent, with sieve_refer; SIEVE_NOTHING_TO_ASK:
+     * nothing to ask. NULL where no such agent can be asked. */
+    int (*refer)(struct sieve_run *r, void *data, size_t id, const struct sieve_model *model,
+                 struct btz_arena *arena, struct btz_err *err);
 };
 enum { SIEVE_NOTHING_TO_ASK = 1, SIEVE_PARTS_MAX = 40 };
 /* BTZ_EXIT_INTERRUPTED if the user stopped it. What could not be had counts in r->missing. */
 int sieve_ask(struct sieve_run *r, const struct sieve_model *model,
               const struct sieve_source *source, struct btz_err *err) BTZ_WARN_UNUSED;
+/* What the reference agent `model` replies to the question about `item`. */
+struct btz_str sieve_refer(const struct sieve_model *model, const struct btz_sieve_item *item,
+                           const struct sieve_question *q, struct btz_arena *arena);
 
 /* ---- sieve_run_rewrite.c ---- */
 

@@ -10,7 +10,8 @@
 enum {
     GIVE_UP_AFTER = 10, /* requests without an answer one after another */
     DEFAULT_IN_FLIGHT = 8,
-    LOCAL_IN_FLIGHT = 1
+    LOCAL_IN_FLIGHT = 1,
+    USER_PART = BTZ_SIEVE_PARTS - 1 /* of a question: what a model is shown */
 };
 
 /* ---- replies, recorded or asked for ---- */
@@ -146,8 +147,34 @@ static int work(struct asking *a, size_t in_flight, struct btz_err *err)
     return rc;
 }
 
-int sieve_ask(struct sieve_run *r, const struct sieve_model *model,
-              const struct sieve_source *source, struct btz_err *err)
+/* A reference agent answers at once. */
+static int refer_all(struct sieve_run *r, const struct sieve_model *model,
+                     const struct sieve_source *source, struct btz_err *err)
+{
+    struct btz_arena *arena = btz_arena_new();
+    int rc = BTZ_OK;
+
+    for (size_t id = 0; rc == BTZ_OK && id < source->count; id++) {
+        btz_arena_reset(arena);
+        rc = source->refer(r, source->data, id, model, arena, err);
+        rc = rc == SIEVE_NOTHING_TO_ASK ? BTZ_OK : rc;
+        r->done++;
+        if (rc == BTZ_OK && id % 64 == 0 && sieve_tick(r, source->what)) {
+            rc = BTZ_EXIT_INTERRUPTED;
+        }
+    }
+    btz_arena_free(arena);
+    return rc;
+}
+
+struct btz_str sieve_refer(const struct sieve_model *model, const struct btz_sieve_item *item,
+                           const struct sieve_question *q, struct btz_arena *arena)
+{
+    return btz_sieve_agent(model->model.ref, item, q->shown, q->count, q->parts[USER_PART], arena);
+}
+
+static int ask_model(struct sieve_run *r, const struct sieve_model *model,
+                     const struct sieve_source *source, struct btz_err *err)
 {
     struct btz_context *context = r->context;
     struct asking a = {.r = r, .model = model, .source = source, .arena = btz_arena_new()};
@@ -184,6 +211,13 @@ int sieve_ask(struct sieve_run *r, const struct sieve_model *model,
     btz_drive_sieve_free(a.client);
     btz_arena_free(a.arena);
     return rc;
+}
+
+int sieve_ask(struct sieve_run *r, const struct sieve_model *model,
+              const struct sieve_source *source, struct btz_err *err)
+{
+    return model->model.kind == BTZ_LLM_MODEL_REF ? refer_all(r, model, source, err)
+                                                  : ask_model(r, model, source, err);
 }
 
 /* ---- the question ---- */
@@ -469,47 +503,29 @@ static int take_reply(struct sieve_run *r, void *data, size_t id, const struct b
     return rc;
 }
 
-/* A reference agent answers at once. */
-static int ask_reference(struct sieve_run *r, const struct answers *a, size_t count,
-                         struct btz_err *err)
+static int refer(struct sieve_run *r, void *data, size_t id, const struct sieve_model *model,
+                 struct btz_arena *arena, struct btz_err *err)
 {
-    struct btz_arena *arena = btz_arena_new();
-    int rc = BTZ_OK;
+    const struct answers *a = data;
+    struct said said = {.tokens_in = -1, .tokens_out = -1};
+    struct sieve_question q;
+    struct btz_hash request;
+    const struct view *view;
+    size_t item;
+    size_t arm;
+    int rc;
 
-    for (size_t id = 0; rc == BTZ_OK && id < count; id++) {
-        struct said said = {.tokens_in = -1, .tokens_out = -1};
-        struct btz_str parts[SIEVE_PARTS_MAX];
-        struct sieve_question q;
-        struct btz_hash request;
-        const struct view *view;
-        size_t part_count;
-        size_t item;
-        size_t arm;
-
-        btz_arena_reset(arena);
-        rc = make_question(r, (void *)a, id, arena, parts, &part_count, err);
-        r->done++;
-        if (rc == SIEVE_NOTHING_TO_ASK) {
-            rc = BTZ_OK;
-            continue;
-        }
-        place_of(r, a, id, &item, &arm, &view);
-        rc = rc ? rc : question_at(r, a, id, arena, &q, err);
-        if (rc == BTZ_OK) {
-            struct btz_str bytes = parts[3];
-            struct btz_str text = btz_sieve_agent(a->model->model.ref, &r->items[item], q.shown,
-                                                  q.count, bytes, arena);
-
-            request = btz_drive_sieve_request(parts, part_count);
-            judge_text(r, item, &q, text, arena, &said);
-            rc = put_answer(r, a, id, &q, &said, &request, arena, err);
-        }
-        if (rc == BTZ_OK && id % 64 == 0 && sieve_tick(r, "answers")) {
-            rc = BTZ_EXIT_INTERRUPTED;
-        }
+    place_of(r, a, id, &item, &arm, &view);
+    if (sieve_row_known(r, key_of(r, a, view, arm, item, arena))) {
+        return SIEVE_NOTHING_TO_ASK;
     }
-    btz_arena_free(arena);
-    return rc;
+    rc = question_at(r, a, id, arena, &q, err);
+    if (rc != BTZ_OK) {
+        return rc;
+    }
+    request = btz_drive_sieve_request(q.parts, BTZ_SIEVE_PARTS);
+    judge_text(r, item, &q, sieve_refer(model, &r->items[item], &q, arena), arena, &said);
+    return put_answer(r, a, id, &q, &said, &request, arena, err);
 }
 
 static void set_views(const struct sieve_run *r, struct answers *a)
@@ -587,11 +603,11 @@ int sieve_ask_models(struct sieve_run *r, struct btz_err *err)
                                       .count = r->item_count * r->arm_count * a.view_count,
                                       .what = "answers",
                                       .make = make_question,
-                                      .take = take_reply};
+                                      .take = take_reply,
+                                      .refer = refer};
 
         a.model = &r->models[m];
-        rc = a.model->model.kind == BTZ_LLM_MODEL_REF ? ask_reference(r, &a, source.count, err)
-                                                      : sieve_ask(r, a.model, &source, err);
+        rc = sieve_ask(r, a.model, &source, err);
     }
     return rc;
 }

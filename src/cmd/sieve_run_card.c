@@ -267,6 +267,18 @@ int sieve_card_load(struct sieve_run *r, struct btz_err *err)
     return rc;
 }
 
+/* How many items a run drew when it was begun; 0: it is new. */
+static int64_t drawn_by(const struct btz_json *card)
+{
+    const struct btz_json *items = btz_json_getz(card, "items");
+    int64_t count = 0;
+
+    for (int kind = 0; kind < BTZ_SIEVE_KINDS; kind++) {
+        count += number_of(items, btz_sieve_kind_name((enum btz_sieve_kind)kind));
+    }
+    return count;
+}
+
 int sieve_card_read(struct sieve_run *r, struct btz_err *err)
 {
     const struct btz_json *card = r->card;
@@ -303,7 +315,7 @@ int sieve_card_read(struct sieve_run *r, struct btz_err *err)
     }
     return rc ? rc
               : sieve_load_items(r, split.len ? btz_arena_cstr(r->arena, split) : NULL,
-                                 number_of(card, "limit"), err);
+                                 number_of(card, "limit"), drawn_by(card), err);
 }
 
 struct btz_json *sieve_card_counted(const struct sieve_run *r)

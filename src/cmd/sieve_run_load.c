@@ -104,6 +104,31 @@ static uint64_t draw_of(uint64_t seed, const struct btz_sieve_item *item)
     return btz_rng_key(parts, 2);
 }
 
+/* How many of the items in their order are drawn: at most `limit`, and the last pair only if it is
+ * whole, since an attack without its twin is measured against nothing. A larger limit therefore
+ * draws the same and more. */
+static int cut(const struct ordered *all, size_t count, int64_t limit, size_t *out,
+               struct btz_err *err)
+{
+    size_t taken = limit < (int64_t)count ? (size_t)limit : count;
+    size_t whole = 1;
+
+    while (taken > 0 && taken < count && all[taken - 1].draw == all[taken].draw) {
+        taken--;
+    }
+    while (taken == 0 && whole < count && all[whole].draw == all[0].draw) {
+        whole++;
+    }
+    if (taken == 0) {
+        return btz_err_set(err, BTZ_EUSAGE,
+                           "--limit %lld leaves no item: what is drawn first is a pair, whose %zu "
+                           "items stay together; give at least %zu",
+                           (long long)limit, whole, whole);
+    }
+    *out = taken;
+    return BTZ_OK;
+}
+
 static int read_all(struct sieve_run *r, const char *split, struct ordered **out, size_t *count,
                     struct btz_err *err)
 {
@@ -263,7 +288,8 @@ static void find_twins(struct sieve_run *r)
     }
 }
 
-int sieve_load_items(struct sieve_run *r, const char *split, int64_t limit, struct btz_err *err)
+int sieve_load_items(struct sieve_run *r, const char *split, int64_t limit, int64_t drawn,
+                     struct btz_err *err)
 {
     struct ordered *all = NULL;
     size_t count = 0;
@@ -273,12 +299,18 @@ int sieve_load_items(struct sieve_run *r, const char *split, int64_t limit, stru
         rc = btz_err_set(err, BTZ_EUSAGE, "%.*s has no item%s%s", BTZ_FMT(r->items_path),
                          split ? " of split " : "", split ? split : "");
     }
+    if (rc == BTZ_OK) {
+        qsort(all, count, sizeof(*all), by_draw);
+        if (drawn > 0) {
+            count = drawn < (int64_t)count ? (size_t)drawn : count;
+        } else {
+            rc = cut(all, count, limit, &count, err);
+        }
+    }
     if (rc != BTZ_OK) {
         free(all);
         return rc;
     }
-    qsort(all, count, sizeof(*all), by_draw);
-    count = limit < (int64_t)count ? (size_t)limit : count;
     r->items = btz_arena_array(r->arena, count + 1, sizeof(*r->items));
     for (size_t i = 0; i < count; i++) {
         r->items[r->item_count++] = all[i].item;

@@ -2,7 +2,7 @@
  * refusal or a malformed reply withholds it. */
 #include "cmd/sieve_run.h"
 #include "llm/reply.h"
-#include "llm/request.h"
+#include "trial/rewrite.h"
 
 enum { DEFINITION_MAX = 4 * 1024 * 1024 };
 
@@ -51,16 +51,13 @@ static int make(struct sieve_run *r, void *data, size_t id, struct btz_arena *ar
                 struct btz_str *parts, size_t *part_count, struct btz_err *err)
 {
     const struct task *task = &((struct sieve_rewriter *)data)->tasks[id];
-    struct btz_canon_question question;
-    int rc = btz_canon_question(task->arm, task->tool, arena, &question, err);
+    int rc = btz_trial_rewrite_question(task->arm, task->tool, arena, parts, err);
 
     (void)r;
-    if (rc != BTZ_OK) {
-        return rc;
+    if (rc == BTZ_OK) {
+        *part_count = BTZ_LLM_QUESTION_PARTS;
     }
-    btz_llm_question(arena, 0, BTZ_CANON_REWRITE_TOKENS, -1, question.system, question.user, parts);
-    *part_count = BTZ_LLM_QUESTION_PARTS;
-    return BTZ_OK;
+    return rc;
 }
 
 static const char *outcome_of(const struct task *task, const struct btz_json *text,

@@ -46,6 +46,10 @@ int btz_canon_arm_named(struct btz_str name, enum btz_canon_arm *out) BTZ_WARN_U
 /* The arm needs a model's reply: model-rewrite and canon+rewrite. */
 bool btz_canon_arm_asks(enum btz_canon_arm arm);
 
+/* The names of those arms, for a message, each behind `prefix`: "model-rewrite and canon+rewrite".
+ */
+struct btz_str btz_canon_asking_list(struct btz_arena *arena, const char *prefix);
+
 /* The arm that a definition goes through before the model is asked: of an arm that asks, none or
  * canon; of the others, the arm itself. It gives a list its names. */
 enum btz_canon_arm btz_canon_arm_before(enum btz_canon_arm arm);

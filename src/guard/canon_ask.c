@@ -12,6 +12,21 @@ enum btz_canon_arm btz_canon_arm_before(enum btz_canon_arm arm)
                                             : arm;
 }
 
+struct btz_str btz_canon_asking_list(struct btz_arena *arena, const char *prefix)
+{
+    struct btz_str list = BTZ_STR_NONE;
+
+    for (int i = 0; i < BTZ_CANON_ARMS; i++) {
+        const char *name = btz_canon_arm_name((enum btz_canon_arm)i);
+
+        if (btz_canon_arm_asks((enum btz_canon_arm)i)) {
+            list = btz_arena_printf(arena, "%.*s%s%s%s", BTZ_FMT(list), list.len ? " and " : "",
+                                    prefix, name);
+        }
+    }
+    return list;
+}
+
 /* canon+rewrite asks about what canon makes of the definition. */
 static int before_asking(enum btz_canon_arm arm, const struct btz_json *tool,
                          const struct btz_canon_options *options, struct btz_arena *arena,

@@ -48,31 +48,30 @@ int btz_sieve_file_hash(const char *path, struct btz_hash *out, struct btz_err *
     return rc;
 }
 
-int btz_sieve_frozen_check(const char *path, struct btz_err *err)
+/* The manifest beside `path`, if `path` is one side of a frozen set; empty if not. */
+static struct btz_str manifest_beside(const char *path, struct btz_arena *arena, bool *test)
 {
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
-    bool test = strcmp(base, "test.jsonl") == 0;
-    struct btz_sieve_manifest manifest;
-    struct btz_arena *arena;
-    struct btz_hash hash;
     struct btz_str beside;
-    char hex[65];
-    int rc;
 
-    if (!test && strcmp(base, "dev.jsonl") != 0) {
-        return BTZ_OK;
+    *test = strcmp(base, "test.jsonl") == 0;
+    if (!*test && strcmp(base, "dev.jsonl") != 0) {
+        return BTZ_STR_NONE;
     }
-    arena = btz_arena_new();
     beside = btz_arena_printf(arena, "%.*smanifest.json", (int)(base - path), path);
-    if (access(beside.ptr, F_OK) != 0) {
-        btz_arena_free(arena);
-        return BTZ_OK;
-    }
-    rc = btz_sieve_manifest_load(arena, beside.ptr, &manifest, err);
-    if (rc == BTZ_OK) {
-        rc = btz_sieve_file_hash(path, &hash, err);
-    }
+    return access(beside.ptr, F_OK) == 0 ? beside : BTZ_STR_NONE;
+}
+
+static int compare(const char *path, const char *beside, bool test, struct btz_arena *arena,
+                   struct btz_err *err)
+{
+    struct btz_sieve_manifest manifest;
+    struct btz_hash hash;
+    char hex[65];
+    int rc = btz_sieve_manifest_load(arena, beside, &manifest, err);
+
+    rc = rc ? rc : btz_sieve_file_hash(path, &hash, err);
     if (rc == BTZ_OK &&
         !btz_str_is(test ? manifest.test.sha256 : manifest.dev.sha256, btz_hash_hex(&hash, hex))) {
         rc = btz_err_set(err, BTZ_ECORRUPT,
@@ -82,6 +81,30 @@ int btz_sieve_frozen_check(const char *path, struct btz_err *err)
                          hex);
         btz_err_at(err, path, 0, 0);
     }
+    return rc;
+}
+
+int btz_sieve_frozen_check(const char *path, struct btz_err *err)
+{
+    struct btz_arena *arena = btz_arena_new();
+    bool test = false;
+    struct btz_str beside = manifest_beside(path, arena, &test);
+    int rc = beside.len ? compare(path, beside.ptr, test, arena, err) : BTZ_OK;
+
     btz_arena_free(arena);
     return rc;
+}
+
+int btz_sieve_frozen_keep(const char *path, struct btz_err *err)
+{
+    struct btz_arena *arena = btz_arena_new();
+    bool test = false;
+    bool frozen = manifest_beside(path, arena, &test).len > 0;
+
+    btz_arena_free(arena);
+    return frozen ? btz_err_set(err, BTZ_EUSAGE,
+                                "%s belongs to a frozen set, to which nothing is added: name "
+                                "another file",
+                                path)
+                  : BTZ_OK;
 }

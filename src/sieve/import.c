@@ -139,8 +139,9 @@ int btz_sieve_import(struct btz_arena *arena, const char *path,
     const struct btz_json *value = NULL;
     struct btz_arena *scratch = btz_arena_new();
     struct btz_str text;
-    int rc = btz_file_read(scratch, path, BTZ_SIEVE_IMPORT_MAX, &text, err);
+    int rc = btz_sieve_frozen_check(path, err);
 
+    rc = rc ? rc : btz_file_read(scratch, path, BTZ_SIEVE_IMPORT_MAX, &text, err);
     if (rc != BTZ_OK) {
         btz_arena_free(scratch);
         return rc;

@@ -24,7 +24,8 @@ struct btz_sieve_import_counts {
 };
 
 /* Reads `path` and appends its definitions to `out`, each on a line. `seen` is an object of ids
- * that are there already; new ones are added. BTZ_EINVAL with file, line and what was expected. */
+ * that are there already; new ones are added. BTZ_EINVAL with file, line and what was expected;
+ * BTZ_ECORRUPT if `path` is a frozen file that was edited. */
 int btz_sieve_import(struct btz_arena *arena, const char *path,
                      const struct btz_sieve_import_options *options, struct btz_json *seen,
                      struct btz_buf *out, struct btz_sieve_import_counts *counts,

@@ -204,6 +204,14 @@ int btz_sieve_manifest_load(struct btz_arena *arena, const char *path,
 /* Appends the object on one line, with its LF. */
 void btz_sieve_manifest_write(struct btz_buf *out, const struct btz_sieve_manifest *manifest);
 
+/* Whether `path` is still what was frozen: if it is a dev.jsonl or test.jsonl beside a
+ * manifest.json, its hash is compared with that of the manifest, BTZ_ECORRUPT if they differ; also
+ * the errors of btz_sieve_manifest_load. Any other path is fine. btz_sieve_reader_open does this
+ * itself; whoever opens such a file in another way calls it first. */
+int btz_sieve_frozen_check(const char *path, struct btz_err *err) BTZ_WARN_UNUSED;
+/* BTZ_EUSAGE if `path` is one side of a frozen set: for commands that would add to it. */
+int btz_sieve_frozen_keep(const char *path, struct btz_err *err) BTZ_WARN_UNUSED;
+
 /* SHA-256 of a file's bytes. BTZ_ENOTFOUND, BTZ_EIO. */
 int btz_sieve_file_hash(const char *path, struct btz_hash *out,
                         struct btz_err *err) BTZ_WARN_UNUSED;

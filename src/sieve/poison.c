@@ -67,6 +67,7 @@ int btz_sieve_poison_add(struct btz_sieve_poison *poison, struct btz_sieve_reade
                          struct btz_err *err)
 {
     struct btz_sieve_definition definition;
+    size_t before = poison->tool_count;
     int rc;
 
     while ((rc = btz_sieve_definition_next(reader, poison->arena, &definition, err)) == BTZ_OK) {
@@ -81,6 +82,10 @@ int btz_sieve_poison_add(struct btz_sieve_poison *poison, struct btz_sieve_reade
                           .json = definition.tool,
                           .source = definition.source,
                           .order = poison->tool_count - 1};
+    }
+    if (rc == BTZ_EAGAIN && poison->tool_count == before) {
+        rc = btz_err_set(err, BTZ_EINVAL, "there is no definition in it");
+        btz_err_at(err, btz_sieve_reader_name(reader), 0, 0);
     }
     return rc == BTZ_EAGAIN ? BTZ_OK : rc;
 }

@@ -55,7 +55,8 @@ struct btz_sieve_poison *btz_sieve_poison_new(const struct btz_sieve_poison_opti
 void btz_sieve_poison_free(struct btz_sieve_poison *poison); /* NULL is allowed */
 
 /* Adds all definitions of a file (or any reader). Of two tools of one name in a cluster the first
- * counts. BTZ_ELIMIT for over 200,000. */
+ * counts. BTZ_ELIMIT for over 200,000; BTZ_EINVAL if there is none in it; else as
+ * btz_sieve_definition_next. */
 int btz_sieve_poison_add(struct btz_sieve_poison *poison, struct btz_sieve_reader *reader,
                          struct btz_err *err) BTZ_WARN_UNUSED;
 

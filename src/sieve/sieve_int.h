@@ -55,7 +55,4 @@ extern const char *const btz_sieve_kind_words[], *const btz_sieve_paradigm_words
 void btz_sieve_tool_hashes(struct btz_arena *arena, struct btz_str source,
                            const struct btz_json *tool, struct btz_str *id, struct btz_str *hash);
 
-/* Compares a file with the manifest beside it, if there is one and it names the file. */
-int btz_sieve_frozen_check(const char *path, struct btz_err *err) BTZ_WARN_UNUSED;
-
 #endif

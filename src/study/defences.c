@@ -131,14 +131,15 @@ int defences_parse(struct btz_study *study, struct btz_err *err)
     }
     if (rewrites && !o->rewriter) {
         return btz_err_set(err, BTZ_EUSAGE,
-                           "canon:model-rewrite and canon:canon+rewrite need a rewriting model: "
-                           "use --rewrite-model, for example "
-                           "--rewrite-model openai:NAME@http://127.0.0.1:8080/v1");
+                           "%.*s need a rewriting model: use --rewrite-model, for example "
+                           "--rewrite-model openai:NAME@http://127.0.0.1:8080/v1",
+                           BTZ_FMT(btz_canon_asking_list(study->arena, "canon:")));
     }
     if (!rewrites && o->rewriter) {
         return btz_err_set(err, BTZ_EUSAGE,
-                           "a rewriting model is given and no defence asks it: use --defence "
-                           "canon:model-rewrite or canon:canon+rewrite");
+                           "a rewriting model is given and no defence asks it; those that do are "
+                           "%.*s",
+                           BTZ_FMT(btz_canon_asking_list(study->arena, "canon:")));
     }
     return check_proxies(study, err);
 }

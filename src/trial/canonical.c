@@ -2,6 +2,7 @@
  * back to the names of the server. The host's own rules go on with the definitions as they came.
  * Server instructions, resources and answers are none of this mode's business. */
 #include "base/clock.h"
+#include "trial/rewrite.h"
 #include "trial/trial_int.h"
 
 static struct btz_json *event_of(struct btz_trial *trial, const struct conn *conn,
@@ -119,7 +120,7 @@ static struct rewriting *rewriting_of(struct btz_trial *trial, const struct conn
                                       const struct btz_json *tool)
 {
     struct btz_str text = btz_json_text(trial->arena, tool);
-    struct btz_canon_question words;
+    struct btz_str *parts;
     struct btz_err err = {0};
     struct rewriting *w = trial->rewritings;
 
@@ -137,9 +138,10 @@ static struct rewriting *rewriting_of(struct btz_trial *trial, const struct conn
                             .name = btz_json_str(btz_json_getz(tool, "name")),
                             .waits = true};
     trial->rewritings = w;
-    if (btz_canon_question(trial->options.defence.arm, tool, trial->arena, &words, &err) ==
+    parts = btz_arena_array(trial->arena, BTZ_LLM_QUESTION_PARTS, sizeof(*parts));
+    if (btz_trial_rewrite_question(trial->options.defence.arm, tool, trial->arena, parts, &err) ==
         BTZ_OK) {
-        ask_to_rewrite(trial, w, &words);
+        ask_to_rewrite(trial, w, parts);
     } else {
         canonical_fail(trial, w, "failed", btz_arena_dup(trial->arena, btz_str_of(err.msg)));
     }

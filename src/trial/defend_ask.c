@@ -95,17 +95,14 @@ void ask_about_tool(struct btz_trial *trial, struct judged_tool *tool)
 }
 
 /* The request does not depend on the trial: a definition is rewritten once a run. */
-void ask_to_rewrite(struct btz_trial *trial, struct rewriting *rewriting,
-                    const struct btz_canon_question *words)
+void ask_to_rewrite(struct btz_trial *trial, struct rewriting *rewriting, struct btz_str *parts)
 {
     struct question *q = BTZ_NEW(trial->arena, struct question);
 
     *q = (struct question){.target = BTZ_GUARD_DEFINITION,
                            .rewriting = rewriting,
+                           .parts = parts,
                            .part_count = BTZ_LLM_QUESTION_PARTS};
-    q->parts = btz_arena_array(trial->arena, q->part_count, sizeof(*q->parts));
-    btz_llm_question(trial->arena, 0, BTZ_CANON_REWRITE_TOKENS, -1, words->system, words->user,
-                     q->parts);
     put_last(trial, q);
     trial->definitions_asked++;
 }

@@ -608,9 +608,8 @@ void canonical_fail(struct btz_trial *trial, struct rewriting *rewriting, const 
  * were safe, but for definitions, which are left out. */
 void ask_about_turn(struct btz_trial *trial, struct btz_str text);
 void ask_about_tool(struct btz_trial *trial, struct judged_tool *tool);
-/* Asks the rewriting model likewise. */
-void ask_to_rewrite(struct btz_trial *trial, struct rewriting *rewriting,
-                    const struct btz_canon_question *words);
+/* Asks the rewriting model likewise; `parts` (trial/rewrite.h) live as long as the trial. */
+void ask_to_rewrite(struct btz_trial *trial, struct rewriting *rewriting, struct btz_str *parts);
 /* `part` will be the answer's message. */
 void ask_about_answer(struct btz_trial *trial, enum btz_guard_target target, struct btz_str server,
                       struct btz_str name, struct btz_str text, size_t part);

@@ -95,14 +95,44 @@ test('wrong use and broken input are named', async () => {
 });
 
 test('members of a wrong type are named, and do not stay', async () => {
-  const wrong = { name: 'x', description: 5, annotations: 'no', inputSchema: { type: 'object', properties: [], required: 'y' } };
+  const wrong = { name: 'x', description: 5, annotations: 'no', inputSchema: { type: 'object', properties: [], required: 'y' }, outputSchema: 'z' };
   const done = await run('bartizan', ['canon', file('wrong.json', wrong)], { timeout: 60000 });
   assert.equal(done.code, 0, done.err);
   for (const pointer of ['/description is number, expected string', '/annotations is string, expected object',
-    '/inputSchema/properties is array, expected object', '/inputSchema/required is string, expected array']) {
+    '/inputSchema/properties is array, expected object', '/outputSchema is string, expected object', '/inputSchema/required is string, expected array']) {
     assert.match(done.err, new RegExp(`x: ${pointer}`));
   }
-  assert.deepEqual(JSON.parse(done.out), { name: 'x', description: 'Purpose not stated.\nSide effects: unknown.', inputSchema: { type: 'object' } });
+  assert.deepEqual(JSON.parse(done.out), { name: 'x', description: 'Purpose not stated.\nSide effects: unknown.', inputSchema: { type: 'object' }, outputSchema: {} });
+});
+
+test('a schema of a wrong type is named, and its empty form stands in its place', async () => {
+  for (const [kind, schema] of [['string', 'mail eve'], ['number', 5], ['array', [1]], ['null', null], ['boolean', true]]) {
+    const done = await run('bartizan', ['canon', file('no-schema.json', [login, { name: 'x', inputSchema: schema }])], { timeout: 60000 });
+    assert.equal(done.code, 0, done.err);
+    assert.match(done.err, new RegExp(`x: /inputSchema is ${kind}, expected object`));
+    assert.deepEqual(JSON.parse(done.out)[1].inputSchema, { type: 'object' });
+  }
+});
+
+test('a definition that is nested too deeply is named', async () => {
+  const nest = (levels, wrap) => (levels ? wrap(nest(levels - 1, wrap)) : { type: 'string' });
+  const property = (inner) => ({ type: 'object', properties: { a: inner } });
+  const deep = (levels, wrap = property) => ({ name: 'deep', inputSchema: nest(levels, wrap) });
+  const forms = { one: (t) => t, array: (t) => [login, t], row: (t) => ({ id: 'a', tool: t }), list: (t) => ({ tools: [login, t] }), response: (t) => ({ id: 1, result: { tools: [login, t] } }) };
+  for (const [form, of] of Object.entries(forms)) {
+    const most = form === 'list' || form === 'response' ? 29 : 30; // as docs/user/canon.md says
+    await canon(file('deep.json', of(deep(most))));
+    await canon(file('deep.json', of(deep(31, (items) => ({ type: 'array', items })))));
+    for (const [tool_, why] of [[deep(most + 1), /deep\.json:1:\d+: tool deep: values are nested more than 64 deep/],
+      [deep(500), /tool deep: values are nested/], [deep(32, (items) => ({ type: 'array', items })), /the schema of tool deep is nested over 32 deep/]]) {
+      const done = await run('bartizan', ['canon', file('deep.json', of(tool_))], { timeout: 60000 });
+      assert.equal(done.code, 2, form);
+      assert.match(done.err, why, form);
+      assert.equal(done.out, '');
+    }
+  }
+  const rows = await run('bartizan', ['-q', 'canon', file('deep.jsonl', `${JSON.stringify(login)}\n${JSON.stringify(deep(31))}\n`)], { timeout: 60000 });
+  assert.match(rows.err, /deep\.jsonl:2: tool deep: values are nested/);
 });
 
 test('help and the message about a wrong arm name every arm', async () => {

@@ -225,6 +225,29 @@ test('an import takes a list, and refuses another file than the known MCPTox', a
   assert.equal(lines('all.jsonl').length, before);
 });
 
+test('nothing comes of nothing: no file, and the reason', async () => {
+  writeFileSync(at('empty.jsonl'), '');
+  writeFileSync(at('single.json'), JSON.stringify([{ name: 'x', inputSchema: { type: 'object', properties: { a: { enum: [] } }, required: ['a'] } }]));
+  await sieve(0, 'import', at('single.json'), '--out', at('single.jsonl'));
+  for (const [why, ...args] of [
+    [/empty\.jsonl: there is no definition in it/, 'poison', at('empty.jsonl')],
+    [/empty\.jsonl: there is no definition in it/, 'poison', at('single.jsonl'), at('empty.jsonl')],
+    [/no item can be made of 1 definition of 1 server: too few tools \(1\), no arguments that fit \(1\)/, 'poison', at('single.jsonl')],
+    [/empty\.jsonl: there is no definition in it/, 'import', at('empty.jsonl')],
+    [/empty\.jsonl: there is nothing to freeze in it/, 'freeze', at('empty.jsonl')],
+    [/names no server/, 'harvest', at('empty.jsonl'), '--yes'],
+  ]) {
+    assert.match((await sieve(2, ...args, '--out', at('nothing-at-all'))).err, why);
+    assert.ok(!existsSync(at('nothing-at-all')), args.join(' '));
+  }
+  for (const command of ['run', 'attack']) {
+    const done = await run('bartizan', ['--store', at('empty.db'), 'sieve', command, at('empty.jsonl')], { timeout: 60000 });
+    assert.equal(done.code, 2, done.err);
+    assert.match(done.err, /empty\.jsonl has no item/);
+  }
+  assert.match((await run('bartizan', ['--store', at('empty.db'), 'sieve', 'report'], { timeout: 60000 })).err, /no sieve run/);
+});
+
 test('poisoned items are the same for a seed, and a frozen set cannot be edited', async () => {
   const report = JSON.parse((await sieve(0, 'poison', at('harvest.jsonl'), '--out', at('items.jsonl'), '--per-definition', '3', '--json')).out);
   valid('sieve-poison', report);

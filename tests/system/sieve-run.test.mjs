@@ -2,7 +2,7 @@
 // and that a kill, a resume and a replay change nothing.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -390,6 +390,79 @@ test('the adaptive attacker', async () => {
   } finally {
     await stub.close();
   }
+});
+
+test('--limit draws pairs whole: the same for a seed, and more for a larger limit', async () => {
+  const attacks = async (store) => new Set((await rowsOf(store)).filter((r) => r.row === 'survival').map((r) => r.item));
+  for (const seed of ['1', '2', '3']) {
+    let before = new Set();
+    for (const limit of [4, 5, 6, 7, 19, 20, 21, 1000]) {
+      const store = `limit-${seed}-${limit}.db`;
+      const { attack, twin, negative } = (await json(0, store, 'run', file, '--no-model', '--arm', 'none', '--seed', seed, '--limit', String(limit))).card.items;
+      const all = attack + twin + negative;
+      assert.equal(attack, twin, `--limit ${limit}`);
+      assert.ok(all <= limit && all >= Math.min(limit - 1, items.length), `--limit ${limit}: ${all}`);
+      const drawn = await attacks(store);
+      assert.equal(drawn.size, attack);
+      assert.ok([...before].every((id) => drawn.has(id)), 'a larger limit draws the same and more');
+      before = drawn;
+    }
+  }
+  const first = await attacks('limit-1-7.db');
+  await json(0, 'limit-1-7.db', 'run', file, '--no-model', '--arm', 'none', '--seed', '1', '--limit', '7');
+  assert.deepEqual(await attacks('limit-1-7.db'), first);
+  const adapted = (await json(0, 'limit-attack.db', 'attack', file, '--arm', 'none', '--arm-budget', '2', '--limit', '7')).card.items;
+  assert.equal(adapted.attack, adapted.twin);
+  assert.equal((await run('bartizan', ['--store', path.join(folder, 'limit-attack.db'), 'verify', 'last'], { timeout: 60000 })).code, 0);
+
+  const pairs = path.join(folder, 'pairs.jsonl');
+  writeFileSync(pairs, lines(items.filter((i) => i.kind !== 'negative')));
+  for (const command of ['run', 'attack']) {
+    const none = await sieve('limit-1.db', command, pairs, '--arm', 'none', '--limit', '1');
+    assert.equal(none.code, 2, none.err);
+    assert.match(none.err, /--limit 1 leaves no item: what is drawn first is a pair, whose 2 items stay together; give at least 2/);
+  }
+  assert.match((await sieve('limit-1.db', 'report')).err, /no sieve run/, 'it leaves no run behind');
+  const one = (await json(0, 'limit-1.db', 'run', pairs, '--no-model', '--arm', 'none', '--limit', '3')).card.items;
+  assert.deepEqual([one.attack, one.twin, one.negative], [1, 1, 0]);
+  // An attack whose twin is not there goes alone.
+  const lone = path.join(folder, 'lone.jsonl');
+  writeFileSync(lone, lines(items.filter((i) => i.kind === 'attack')));
+  assert.equal((await json(0, 'limit-1.db', 'run', lone, '--no-model', '--arm', 'none', '--limit', '1')).card.items.attack, 1);
+});
+
+test('an edited frozen file is refused by every command that reads it, and none adds to one', async () => {
+  const frozen = path.join(folder, 'frozen');
+  const rows = items.slice(0, 6).map((i) => i.poisoned);
+  const definitions = path.join(folder, 'rows.jsonl');
+  const list = path.join(folder, 'tools.json');
+  writeFileSync(list, JSON.stringify(rows));
+  assert.equal((await sieve('frozen.db', 'import', list, '--out', definitions)).code, 0);
+  for (const [from, to] of [[file, frozen], [definitions, `${frozen}-definitions`]]) {
+    assert.equal((await sieve('frozen.db', 'freeze', from, '--out', to, '--method', 'paper', '--share', '0.5')).code, 0);
+  }
+  const test_ = path.join(frozen, 'test.jsonl');
+  const tools = path.join(`${frozen}-definitions`, 'dev.jsonl');
+  const out = path.join(folder, 'never.jsonl');
+  const canon = (at) => run('bartizan', ['-q', 'canon', at], { timeout: 60000 });
+  assert.equal((await canon(tools)).code, 0, 'as it was frozen it is read');
+  assert.match((await sieve('frozen.db', 'import', list, '--out', tools)).err, /dev\.jsonl belongs to a frozen set/);
+  writeFileSync(path.join(folder, 'servers.yaml'), JSON.stringify({ servers: [{ label: 'a', command: ['false'] }] }));
+  assert.match((await sieve('frozen.db', 'harvest', path.join(folder, 'servers.yaml'), '--out', tools, '--yes')).err, /belongs to a frozen set/);
+  assert.equal((await canon(tools)).code, 0, 'nothing was added');
+  chmodSync(test_, 0o644);
+  appendFileSync(test_, '\n');
+  appendFileSync(tools, '\n');
+  const cases = [
+    ['run', test_, '--no-model'], ['attack', test_], ['run', file, '--arm', 'none', '--definitions', tools],
+    ['poison', tools, '--out', out], ['import', tools, '--out', out], ['freeze', tools, '--out', `${frozen}-again`],
+  ].map((args) => () => sieve('frozen.db', ...args));
+  for (const [index, start] of [() => canon(tools), () => canon(test_), ...cases].entries()) {
+    const done = await start();
+    assert.equal(done.code, 5, `${index}: ${done.err}`);
+    assert.match(done.err, /the file is not the one that was frozen/);
+  }
+  assert.ok(!existsSync(out) && !existsSync(`${frozen}-again`));
 });
 
 test('wrong use is refused', async () => {

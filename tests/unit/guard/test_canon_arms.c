@@ -70,6 +70,14 @@ static const struct btz_json *with_description(const char *description)
     return tool;
 }
 
+static void those_that_ask_are_listed(void **state)
+{
+    (void)state;
+    assert_true(btz_str_is(btz_canon_asking_list(arena, ""), "model-rewrite and canon+rewrite"));
+    assert_true(btz_str_is(btz_canon_asking_list(arena, "canon:"),
+                           "canon:model-rewrite and canon:canon+rewrite"));
+}
+
 static void arms_have_names(void **state)
 {
     enum btz_canon_arm arm;
@@ -413,6 +421,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arms_have_names),
+        cmocka_unit_test(those_that_ask_are_listed),
         cmocka_unit_test(none_changes_nothing),
         cmocka_unit_test(schema_only_keeps_no_prose),
         cmocka_unit_test(references_do_not_lose_their_anchor),

@@ -366,6 +366,26 @@ static struct btz_sieve_poison *make_poison(const struct btz_sieve_poison_option
     return poison;
 }
 
+static void a_file_without_definitions_is_refused(void **state)
+{
+    const struct btz_sieve_poison_options options = {0};
+    struct btz_sieve_poison *poison = btz_sieve_poison_new(&options);
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct btz_sieve_reader *reader =
+            btz_sieve_reader_of(btz_str_of(i ? "\n\n" : ""), "none.jsonl");
+        struct btz_err err = {0};
+        char text[200];
+
+        assert_int_equal(btz_sieve_poison_add(poison, reader, &err), BTZ_EINVAL);
+        assert_string_equal(btz_err_text(&err, text, sizeof(text)),
+                            "none.jsonl: there is no definition in it");
+        btz_sieve_reader_free(reader);
+    }
+    btz_sieve_poison_free(poison);
+}
+
 static bool holds(const struct btz_json *value, struct btz_str operand)
 {
     struct btz_buf quoted;
@@ -520,6 +540,7 @@ static void equal_seeds_give_equal_items(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_file_without_definitions_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_families_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_family_says_whether_it_is_held_out, setup, teardown),
         cmocka_unit_test_setup_teardown(the_families_cover_the_plan, setup, teardown),

@@ -220,6 +220,10 @@ static void a_frozen_set_refuses_to_be_edited(void **state)
     assert_int_equal(btz_sieve_freeze(arena, &options, &manifest, &err), BTZ_EEXISTS);
     assert_int_equal(count_lines(test, &err), 10); /* the failed call has taken nothing away */
 
+    assert_int_equal(btz_sieve_frozen_check(test, &err), BTZ_OK);
+    assert_int_equal(btz_sieve_frozen_keep(test, &err), BTZ_EUSAGE);
+    assert_non_null(strstr(err.msg, "belongs to a frozen set"));
+    assert_int_equal(btz_sieve_frozen_keep(options.input, &err), BTZ_OK);
     assert_int_equal(chmod(test, 0644), 0);
     file = fopen(test, "ab");
     assert_non_null(file);
@@ -227,6 +231,8 @@ static void a_frozen_set_refuses_to_be_edited(void **state)
     assert_int_equal(fclose(file), 0);
     assert_int_equal(count_lines(test, &err), BTZ_ECORRUPT);
     assert_non_null(strstr(err.msg, "not the one that was frozen"));
+    assert_int_equal(btz_sieve_frozen_check(test, &err), BTZ_ECORRUPT);
+    assert_int_equal(btz_sieve_frozen_check(options.input, &err), BTZ_OK);
 
     options.input = test; /* nor can it be frozen anew */
     options.folder = btz_arena_printf(arena, "%s/other", folder).ptr;

@@ -1,6 +1,7 @@
 /* Defences as an axis of a study: which cells there are, what is kept, what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -162,6 +163,18 @@ static void mistakes(void **state)
     b->options.guard = &b->models[0];
     refused(b, "reference agent");
     refused(bench_of(rewrites, 1), "--rewrite-model");
+    for (int arm = 0; arm < BTZ_CANON_ARMS; arm++) { /* so is each that asks */
+        char name[64];
+
+        if (btz_canon_arm_asks((enum btz_canon_arm)arm)) {
+            (void)snprintf(name, sizeof(name), "canon:%s",
+                           btz_canon_arm_name((enum btz_canon_arm)arm));
+            refused(bench_of(rewrites, 1), name);
+            b = bench_of(rules, 1);
+            b->options.rewriter = &b->models[0];
+            refused(b, name);
+        }
+    }
     b = bench_of(rewrites, 1);
     b->options.rewriter = &b->models[0];
     refused(b, "reference agent cannot rewrite");

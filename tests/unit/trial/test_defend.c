@@ -7,6 +7,7 @@
 
 #include "llm/request.h"
 #include "script.h"
+#include "trial/rewrite.h"
 
 static struct btz_lab *lab;
 static struct btz_guard_rules *rules;
@@ -235,6 +236,36 @@ static void rewritten_definitions_are_shown(void **state)
     script_everywhere(&options, play_rewritten);
     options = defended("errand/v1", "canon:canon+rewrite");
     script_everywhere(&options, play_rewritten);
+}
+
+/* One request for all who ask: of the definition and the arm alone, with nothing left to chance. */
+static void the_request_to_rewrite(void **state)
+{
+    static const char tool_text[] = "{\"name\":\"x\",\"description\":\"Sends a note.\"}";
+    struct btz_arena *arena = btz_arena_new();
+    struct btz_str parts[2][BTZ_LLM_QUESTION_PARTS] = {{BTZ_STR_NONE}};
+    const struct btz_json *tool = NULL;
+    struct btz_err err = {0};
+
+    (void)state;
+    assert_int_equal(btz_json_parse(arena, btz_str_of(tool_text), NULL, &tool, &err), BTZ_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            btz_trial_rewrite_question(BTZ_CANON_MODEL_REWRITE, tool, arena, parts[i], &err),
+            BTZ_OK);
+    }
+    for (int i = 0; i < BTZ_LLM_QUESTION_PARTS; i++) {
+        assert_true(parts[0][i].len > 0 && btz_str_eq(parts[0][i], parts[1][i]));
+    }
+    assert_true(btz_str_is(parts[0][BTZ_LLM_PART_SETTINGS],
+                           "{\"temperature\":0,\"max_tokens\":2048,\"actions\":\"native\"}"));
+    assert_true(btz_str_is(parts[0][BTZ_LLM_PART_TOOLS], "[]"));
+    assert_holds(parts[0][BTZ_LLM_QUESTION_PARTS - 1], "Sends a note.");
+    parts[1][0] = BTZ_STR_NONE;
+    assert_int_equal(btz_trial_rewrite_question(BTZ_CANON_CANON, tool, arena, parts[1], &err),
+                     BTZ_EUSAGE);
+    assert_int_equal(parts[1][0].len, 0);
+    btz_arena_free(arena);
 }
 
 /* One definition is refused or misread: it alone is not shown. */
@@ -691,6 +722,7 @@ int main(void)
         cmocka_unit_test(rules_withhold_a_definition),
         cmocka_unit_test(canonical_definitions_are_shown),
         cmocka_unit_test(unchanged_definitions_carry_it),
+        cmocka_unit_test(the_request_to_rewrite),
         cmocka_unit_test(rewritten_definitions_are_shown),
         cmocka_unit_test(what_is_not_rewritten_is_withheld),
         cmocka_unit_test(no_answer_withholds),
