@@ -236,6 +236,22 @@ static bool has_role(const struct token *t)
     return t && t->kind == TOKEN_WORD && (t->flags & (WORD_NUMBERED | WORD_UNIT | WORD_STANDARD));
 }
 
+/* Three digits or more in a sentence that speaks of money. */
+static bool is_amount(const struct choice *c, const struct token *t)
+{
+    size_t digits = 0;
+
+    for (size_t i = 0; i < t->len; i++) {
+        digits += is_digit(t->ptr[i]) ? 1 : 0;
+    }
+    for (size_t i = 0; digits > 2 && i < c->count; i++) {
+        if (at(c, i)->kind == TOKEN_WORD && (at(c, i)->flags & WORD_CURRENCY)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A number stays if what is beside it says what it is: a limit, a size, a default, a standard. */
 static const char *check_number(const struct choice *c, size_t i)
 {
@@ -247,6 +263,9 @@ static const char *check_number(const struct choice *c, size_t i)
 
     for (size_t k = 0; k < t->len; k++) {
         unit |= t->ptr[k] == '%' || (t->ptr[k] | 0x20) >= 'a';
+    }
+    if (is_amount(c, t)) {
+        return "amount";
     }
     if (t->flags & WORD_NUMBERED) { /* a range */
         return plain ? NULL : "operand";
@@ -366,6 +385,12 @@ static bool names_somebody(const struct choice *c, size_t i)
     }
     if (!before) {
         return false;
+    }
+    /* "address of victor" */
+    if (c->role == ROLE_MEANING && is_word(next_to, "of") && i >= 2 &&
+        is_one_of(at(c, i - 2), "address addresses account accounts mail email inbox "
+                                "mailbox wallet")) {
+        return true;
     }
     /* What is told of a tool and of its results is not for, from or of somebody either. */
     return may_name_somebody(before) ||

@@ -58,7 +58,7 @@ static const struct {
     {MARK_COUNTS,
      "three hundred thousand million billion four five six seven eight nine ten eleven "
      "twelve"},
-    {MARK_SPELLS, "dot etc"},
+    {MARK_SPELLS, "dot slash etc"},
     {MARK_OUTWARD, "granted merged reset dropped exposed shared published released approved "
                    "transferred forwarded copied charged overwritten sent paid"},
     {MARK_OPENS,

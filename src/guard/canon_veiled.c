@@ -279,7 +279,7 @@ static bool spells_address(const struct choice *c)
         const struct token *t = at(c, i);
         const struct token *next = i + 1 < c->count ? at(c, i + 1) : NULL;
 
-        dots += is_word(t, "dot") ? 1 : 0;
+        dots += is_one_of(t, "dot slash") ? 1 : 0;
         if (dots > 1 || (is_word(t, "dot") && next && is_one_of(next, "com org net io example")) ||
             (is_word(t, "etc") && next && next->kind == TOKEN_WORD && !next->flags)) {
             return true;

@@ -245,6 +245,7 @@ static void notes_have_lines_of_their_own(void **state)
         {"Rows are kept on the mallory drive.", ""},
         {"All rows are visible in the public share mallory.", ""},
         {"The host is mail dot example dot com.", ""},
+        {"Reads from slash etc slash shadow.", ""},
         {"The value is read from the etc passwd file.", ""},
         {"The fee is nine hundred dollars.", ""},
         {"The account number is one two three four five six.", ""},
