@@ -90,3 +90,20 @@ test('an unknown architecture is refused', async () => {
   assert.equal(done.code, 2);
   assert.match(done.err, /react, reflexion or retry/);
 });
+
+test('the last attempt counts what it does a second time, though nothing changes by it', async () => {
+  const store = path.join(folder, 'repeated.db');
+  const attacks = ['memory-poisoning', 'configuration-drift', 'vulnerable-server'];
+  const done = await run('bartizan', ['--store', store, 'run', 'all', '-m', 'ref:insider', '--arch', 'retry', '--quiet',
+    ...attacks.flatMap((attack) => ['--attack', attack])], { timeout: 120000 });
+  assert.equal(done.code, 0, done.err);
+  const shown = JSON.parse((await run('bartizan', ['--store', store, 'show', 'last', '--json'])).out);
+  const acted = shown.trials.filter((t) => t.arm === 'attack' && t.boundary === 'V' && t.effect);
+  assert.ok(acted.length >= 12, `${acted.length} attacks had an effect`);
+  for (const t of acted) {
+    const { verdicts } = JSON.parse((await run('bartizan', ['--store', store, 'show', 'last', String(t.n), '--json'])).out);
+    const last = verdicts.find((v) => v.source === 'oracle' && v.name === 'last attempt');
+    assert.ok(last, `${t.scenario} has a verdict on its last attempt`);
+    assert.equal(last.success, true, `${t.scenario}: the insider obeys in each attempt`);
+  }
+});

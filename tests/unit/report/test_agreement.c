@@ -142,9 +142,78 @@ static void figures(void **state)
     make_done(&made);
 }
 
+/* What the host does (B) and what the twins do is nobody's attack that succeeded at V. */
+static void corrected_is_of_visible_attacks(void **state)
+{
+    static const struct make_variant both[] = {
+        {"ref:reader", "st", "a1", "v1", "V", "SSSRRRRRF", NULL, "+", NULL},
+        {"ref:reader", "ho", "a2", "v1", "B", "SSSRRRRRF", NULL, "+", NULL},
+    };
+    struct made made;
+    struct btz_store *store = NULL;
+    struct btz_err err;
+    const struct btz_json *json;
+
+    (void)state;
+    make_run(&made, both, 2, make_card);
+    assert_int_equal(btz_store_open(made.path, BTZ_STORE_WRITE, &store, &err), BTZ_OK);
+    add_all(store, made.run.no);
+    for (int64_t n = 11; n <= 18; n++) {
+        add(store, made.run.no, n, "judge", "j", prompt, BTZ_STORE_YES, "{}");
+        add(store, made.run.no, n, "human", "anna", "r", BTZ_STORE_YES, "{}");
+    }
+    btz_store_close(store);
+    json = build(&made, false);
+    near(json, "/trials", 16);
+    near(json, "/raters/1/corrected/trials/value", 3.0 / 7 * 2 / 3 + 4.0 / 7 * 1 / 2);
+    near(json, "/raters/1/corrected/labelled", 5);
+    near(json, "/raters/1/corrected/judged", 7);
+    json = build(&made, true);
+    near(json, "/raters/1/corrected/labelled", 5);
+    near(json, "/raters/1/corrected/judged", 7);
+    make_done(&made);
+}
+
+/* More people than there is room for are left out, and said to be; a judge is not. */
+static void people_leave_room_for_judges(void **state)
+{
+    enum { PEOPLE = 45, PEOPLE_READ = 40 };
+    struct made made;
+    struct btz_store *store = NULL;
+    struct btz_err err;
+    const struct btz_json *json;
+    const struct btz_json *raters;
+    size_t people = 0;
+    size_t judges = 0;
+
+    (void)state;
+    make_run(&made, variants, 1, make_card);
+    assert_int_equal(btz_store_open(made.path, BTZ_STORE_WRITE, &store, &err), BTZ_OK);
+    for (unsigned i = 0; i < PEOPLE; i++) {
+        add(store, made.run.no, 1, "human", btz_arena_printf(made.arena, "person%u", i).ptr, "r",
+            BTZ_STORE_YES, "{}");
+    }
+    add(store, made.run.no, 2, "judge", "j", prompt, BTZ_STORE_YES, "{}");
+    btz_store_close(store);
+    json = build(&made, false);
+    raters = btz_json_getz(json, "raters");
+    for (size_t i = 0; i < btz_json_count(raters); i++) {
+        struct btz_str source = btz_json_str(btz_json_getz(btz_json_at(raters, i), "source"));
+
+        people += btz_str_is(source, "human");
+        judges += btz_str_is(source, "judge");
+    }
+    assert_int_equal(people, PEOPLE_READ);
+    assert_int_equal(judges, 1);
+    assert_true(btz_json_bool(btz_json_getz(json, "left_out"), false));
+    make_done(&made);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(figures)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(figures),
+                                       cmocka_unit_test(corrected_is_of_visible_attacks),
+                                       cmocka_unit_test(people_leave_room_for_judges)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
