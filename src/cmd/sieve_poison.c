@@ -145,7 +145,7 @@ static int write_items(struct work *w, FILE *file, struct btz_err *err)
 static int no_items(struct work *w, struct btz_err *err)
 {
     const struct btz_sieve_poison_stats *stats = btz_sieve_poison_stats(w->poison);
-    struct btz_str why = BTZ_STR_NONE;
+    struct btz_str why = BTZ_STR("");
 
     for (int s = 0; s < BTZ_SIEVE_SKIPS; s++) {
         int64_t count = 0;
