@@ -113,6 +113,32 @@ static struct btz_study_options resume_options(struct bench *b)
                                       .command = BTZ_STR("bartizan resume last")};
 }
 
+/* Said before anything is certified: another program's run is not gone on with. */
+static void another_programs_run(void **state)
+{
+    struct bench *b = core_bench(two);
+    struct btz_study *study = bench_study(b);
+    struct btz_store_run run;
+    struct btz_str card;
+    struct btz_hash other = b->options.binary;
+    struct btz_lab *wider = bench_lab((const char *const[]){"below", NULL}, 0);
+
+    (void)state;
+    MAKE_OK(btz_study_stop(study, BTZ_STR("enough"), &b->err), &b->err);
+    btz_study_free(study);
+    run = bench_run(b, "last");
+    MAKE_OK(btz_store_provenance(b->store, run.no, b->arena, &card, &b->err), &b->err);
+    MAKE_OK(btz_study_may_go_on(b->arena, card, b->lab, &other, &b->err), &b->err);
+    other.bytes[0] ^= 1;
+    assert_int_equal(btz_study_may_go_on(b->arena, card, b->lab, &other, &b->err), BTZ_EDENIED);
+    assert_holds(btz_str_of(b->err.msg), "this program is not the one that began the run");
+    assert_int_equal(btz_study_may_go_on(b->arena, card, wider, &b->options.binary, &b->err),
+                     BTZ_EDENIED);
+    assert_holds(btz_str_of(b->err.msg), "the packs or prompts");
+    btz_lab_free(wider);
+    bench_free(b);
+}
+
 static void stop_and_resume(void **state)
 {
     struct bench *b = core_bench(two);
@@ -573,6 +599,7 @@ int main(void)
         cmocka_unit_test(to_the_end),
         cmocka_unit_test(status_counts),
         cmocka_unit_test(limits_of_models),
+        cmocka_unit_test(another_programs_run),
         cmocka_unit_test(stop_and_resume),
         cmocka_unit_test(resumed_equals_unbroken),
         cmocka_unit_test(resume_of_other_packs_is_refused),
