@@ -104,7 +104,7 @@ struct btz_str canon_renamed(struct work *w, struct renames *list, struct btz_st
 size_t canon_rename_steps(const struct work *w)
 {
     return w->names.table.steps + w->values.table.steps + w->definitions.table.steps +
-           w->taken.steps + w->known.steps + w->reached.steps;
+           w->taken.steps + w->known.steps + w->waiting.steps + w->reached.steps;
 }
 
 /* ---- references ---- */
@@ -295,7 +295,7 @@ struct btz_str canon_reference(struct work *w, struct btz_str given, bool reach)
 
 static void survey(struct work *w, const struct btz_json *value, unsigned depth);
 
-/* The schemas that wait for a property of this name; NULL if none may. */
+/* The schemas that wait for a property of this name; NULL if none do, unless `make`. */
 static struct canon_queued **waiting_for(struct work *w, struct btz_str name, bool make)
 {
     struct text_slot *slot;

@@ -2,6 +2,20 @@
  * shapes, so it is never whole; what a tool's own name and parameters speak of is excused. */
 #include "guard/canon_fact.h"
 
+/* Whether the definition's own names have one of the words. */
+static bool is_own(const struct choice *c, const char *words)
+{
+    struct btz_str rest = btz_str_of(words);
+    struct btz_str word;
+
+    while (btz_str_cut(&rest, ' ', &word)) {
+        if (canon_own_has(c->judge->own, word.ptr, word.len, canon_word_hash(word.ptr, word.len))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- by one word ---- */
 
 /* Deleted, sent, paid, copied, granted: what is done to something of somebody. */
@@ -49,18 +63,11 @@ static bool is_for_all(const struct choice *c, size_t i)
  * definition is about. */
 static bool is_all_environment(const struct choice *c, size_t i)
 {
-    static const char *const own[] = {"env", "envs", "environment", "vars", "variables"};
     const struct token *next = neighbour(c, i, 1);
 
-    if (!next || !is_one_of(next, "file files variable variables")) {
+    if (!next || !is_one_of(next, "file files variable variables") ||
+        is_own(c, "env envs environment vars variables")) {
         return false;
-    }
-    for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++) {
-        size_t len = strlen(own[k]);
-
-        if (canon_own_has(c->judge->own, own[k], len, canon_word_hash(own[k], len))) {
-            return false;
-        }
     }
     for (size_t k = 0; k < i; k++) {
         if (is_one_of(at(c, k), "content contents all every each value values")) {
@@ -110,19 +117,6 @@ static const char *veiled_word(const struct choice *c, size_t i)
 }
 
 /* ---- by the sentence ---- */
-
-static bool is_own(const struct choice *c, const char *words)
-{
-    struct btz_str rest = btz_str_of(words);
-    struct btz_str word;
-
-    while (btz_str_cut(&rest, ' ', &word)) {
-        if (canon_own_has(c->judge->own, word.ptr, word.len, canon_word_hash(word.ptr, word.len))) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* What is done to somebody's things. A long result that is cut, and a run that was stopped, are
  * nobody's. */
