@@ -23,20 +23,32 @@ static bool may_precede(struct btz_str name)
     struct btz_str rest = name;
     struct btz_str piece;
     enum effect effect = canon_name_effect(name);
-    bool sets_up = false;
+    bool sets_up = false; /* by its own name: login */
+    bool opens = false;   /* "open", "select" ... */
+    bool state = false;   /* ... of a thing that a session is about */
 
     while (canon_piece(&rest, &piece)) {
         uint32_t flags = canon_word(piece.ptr, piece.len, canon_word_hash(piece.ptr, piece.len));
 
         if (canon_is_one_of(piece.ptr, piece.len, "url urls uri link links website webpage") ||
             (flags & (WORD_SENDS | WORD_DELETES | WORD_PAYS) && !(flags & WORD_NOUN)) ||
-            (flags & (WORD_SENSITIVE | WORD_SOFT) && !(flags & WORD_SETUP) && !sets_up &&
+            canon_is_one_of(piece.ptr, piece.len,
+                            "all every and then export upload deploy share") ||
+            (flags & (WORD_SENSITIVE | WORD_SOFT) && !(flags & WORD_SETUP) && !sets_up && !opens &&
              !canon_is_one_of(piece.ptr, piece.len, "session sessions context mcp"))) {
             return false;
         }
-        sets_up |= (flags & WORD_SETUP) != 0;
+        sets_up |= canon_is_one_of(piece.ptr, piece.len,
+                                   "login logon auth authenticate connect session sessions");
+        opens |= (flags & WORD_SETUP) != 0;
+        state |= canon_is_one_of(piece.ptr, piece.len,
+                                 "project workspace document file database scene browser page tab "
+                                 "app device simulator instance server table index environment "
+                                 "repository editor program debugger context mcp connection org "
+                                 "account organization site team board notebook sheet workbook");
     }
-    return effect == EFFECT_NONE || effect == EFFECT_READS || (sets_up && effect <= EFFECT_WRITES);
+    return effect == EFFECT_NONE || effect == EFFECT_READS ||
+           ((sets_up || (opens && state)) && effect <= EFFECT_WRITES);
 }
 
 /* Words with which a sentence denies, weakens, limits or offers a choice. */
@@ -107,7 +119,15 @@ static bool is_asked(const struct prior *p, size_t verb)
                         "callers the caller clients client")) {
         i--;
     }
-    return i == 0 || is_point(p->s, i - 1, ",:(-");
+    if (i >= 2 && is_point(p->s, i - 1, ":")) {
+        return is_word(p->s, i - 2,
+                       "note important required critical mandatory warning caution prerequisite "
+                       "prerequisites usage "
+                       "workflow requirements requirement");
+    }
+    /* "To delete a row, call X first", not "formerly, call X first". */
+    return i == 0 || is_point(p->s, i - 1, "(-") ||
+           (is_point(p->s, i - 1, ",") && is_word(p->s, 0, "to before"));
 }
 
 /* "call X first", "first call X", "call X before this tool". */
@@ -145,6 +165,15 @@ static bool is_opened(const struct prior *p, size_t verb)
 static bool is_after(const struct sentence *s, size_t tool)
 {
     size_t i = tool;
+    size_t next = tool + (is_word(s, tool + 1, "tool call") ? 2 : 1);
+
+    if (next < s->count && s->tokens[next].kind != TOKEN_POINT &&
+        !is_word(s, next, "and so because since to has succeeded succeeds returns completes")) {
+        return false; /* "after login expires" */
+    }
+    if (is_word(s, next, "has") && !is_word(s, next + 1, "been succeeded returned completed")) {
+        return false;
+    }
 
     while (i &&
            is_word(s, i - 1, "calling using running invoking a an the call of to successful")) {

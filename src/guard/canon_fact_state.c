@@ -170,6 +170,9 @@ static bool is_of_ids(const struct scan *x, size_t end)
     for (size_t k = 0; k < end; k++) {
         i = is_sign(x, k, '(') || is_sign(x, k, ',') || is_sign(x, k, ':') ? k + 1 : i;
     }
+    if (tok(x, i)->kind == TOKEN_WORD && (tok(x, i)->flags & WORD_THIRD) && !has(x, i, MARK_ID)) {
+        return false; /* "counts ids from" */
+    }
     for (; i < end; i++) {
         const struct token *t = tok(x, i);
 
@@ -179,8 +182,8 @@ static bool is_of_ids(const struct scan *x, size_t end)
             !is(x, i,
                 "the a an of for to from via by in as this that with one or any is are be can its "
                 "it "
-                "must another primary main default json selected "
-                "your exact valid existing specific unique full numeric internal target same "
+                "must another primary main default selected "
+                "your exact valid existing specific unique full numeric internal target "
                 "obtained obtain returned retrieved retrieve received fetched taken take got get "
                 "gets come comes coming found find look up looked use used using provided listed "
                 "available required optional copied pass passed given")) {

@@ -83,13 +83,28 @@ static bool restricts(const struct token *t)
     return is_one_of(t, "but except excluding unless otherwise");
 }
 
+/* "to, cc, and bcc": of a list its end would be lost. */
+static bool ends_list(const struct choice *c, size_t count, size_t all)
+{
+    if (!is_point(at(c, count), ',') || count + 1 >= all ||
+        !is_one_of(at(c, count + 1), "and plus also")) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (is_point(at(c, i), ',')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether the rest behind `count` tokens may go without making what stays say something else. */
 static bool may_lose(const struct choice *c, size_t count, size_t all)
 {
     bool example =
         count < all && at(c, count)->kind == TOKEN_WORD && (at(c, count)->flags & WORD_EXAMPLE);
     bool head = true;
-    bool condition = is_one_of(at(c, 0), "if when while unless because");
+    bool condition = is_one_of(at(c, 0), "if when while unless because for where");
     bool colon = is_point(at(c, count), ':');
     bool list = false;
     bool number = false;
@@ -129,6 +144,10 @@ static bool may_lose(const struct choice *c, size_t count, size_t all)
 
         if (restricts(t) || (head && !example && qualifies(t)) ||
             (head && number && t->kind == TOKEN_NUMBER)) { /* up to 25, 10 of the other kind */
+            return false;
+        }
+        if ((c->role == ROLE_NOTE || c->role == ROLE_MEANING) && i == count &&
+            ends_list(c, count, all)) {
             return false;
         }
         head = t->kind == TOKEN_POINT || (head && is_one_of(t, "and also even"));
@@ -313,6 +332,8 @@ static size_t choose(struct choice *c, size_t from, size_t max, char *out)
     return len;
 }
 
+static size_t label_of(const struct sentence *s, size_t from);
+
 /* Judged again, what was written comes out as it is. */
 static bool is_stable(const struct choice *c, size_t max, struct btz_str written_text)
 {
@@ -322,18 +343,19 @@ static bool is_stable(const struct choice *c, size_t max, struct btz_str written
     char out[CANON_MEANINGS_MAX + 1];
 
     return max <= sizeof(out) && canon_sentence(&text, 0, &s) && s.end == written_text.len &&
-           !s.overlong && choose(&again, 0, max, out) == written_text.len &&
+           !s.overlong && (c->role == ROLE_PURPOSE || label_of(&s, 0) == 0) &&
+           choose(&again, 0, max, out) == written_text.len &&
            memcmp(out, written_text.ptr, written_text.len) == 0;
 }
 
 /* Words that only say how much a sentence matters, or that a parameter may be left out. */
-static size_t label_of(const struct sentence *s)
+static size_t label_of(const struct sentence *s, size_t from)
 {
     static const char labels[] = "note notes important critical warning caution tip hint attention "
                                  "limitation info usage";
-    const struct token *t = s->tokens;
+    const struct token *t = s->tokens + from;
 
-    if (s->count < 4) {
+    if (s->count < from + 4) {
         return 0;
     }
     if (is_point(&t[1], ':')) {
@@ -344,13 +366,25 @@ static size_t label_of(const struct sentence *s)
                : 0;
 }
 
+/* Behind all labels of a statement or meaning. */
+static size_t behind_labels(const struct sentence *s, enum role role)
+{
+    size_t from = 0;
+    size_t more;
+
+    while ((role == ROLE_NOTE || role == ROLE_MEANING) && (more = label_of(s, from))) {
+        from += more;
+    }
+    return from;
+}
+
 size_t canon_judge(const struct judge *judge, const struct sentence *s, size_t from, enum role role,
                    size_t max, char *out, struct judged *how)
 {
     struct choice c;
     size_t len;
 
-    from = from == 0 && (role == ROLE_NOTE || role == ROLE_MEANING) ? label_of(s) : from;
+    from = from == 0 ? behind_labels(s, role) : from;
     c.judge = judge;
     c.s = s;
     c.role = role;

@@ -9,11 +9,14 @@ enum {
     WORDS_MAX = 12,
     SPELLED_LETTERS_MAX = 3,
     SPELLED_DIGITS_MAX = 4,
-    DIGITS_MAX = 24,
+    DIGITS_MAX = 8,
+    DAY_MAX = 31,
     LISTED_LETTERS_MAX = 8,
     LISTED_ROW_MAX = 6,
     REFERENCES_MAX = 2,
-    UNKNOWN_LETTERS_MAX = 32,
+    UNKNOWN_LETTERS_MAX = 12,
+    SINGLE_LETTERS_MAX = 4,
+    NARROW = 3, /* a range of fewer is a list */
     SIGNIFICANT_MAX = 3
 };
 
@@ -28,6 +31,7 @@ struct reading {
     size_t digits; /* of all that is literal, without zeros that lead */
     size_t words;
     size_t unknown_letters; /* of all runs that are no words */
+    size_t single_letters;  /* ... of one letter, but for those of durations */
     size_t listed_letters;  /* of all classes */
     size_t references;      /* to groups: \1 */
     /* Since the last choice or class: letters and digits one by one, (e)(v)[i]l{1}; words, and
@@ -77,20 +81,28 @@ static bool end_literal(struct reading *r)
 {
     size_t letters = 0;
     size_t digits = 0;
+    size_t run = 0;
+    size_t value = 0;
 
     for (size_t i = 0; i < r->len; i++) {
         char c = r->literal[i];
+
         bool before = i && (is_letter(r->literal[i - 1]) || is_digit(r->literal[i - 1]));
         bool behind =
             i + 1 < r->len && (is_letter(r->literal[i + 1]) || is_digit(r->literal[i + 1]));
 
+        run += is_digit(c) ? 1 : 0;
+        value = is_digit(c) ? value * 10 + (size_t)(c - '0') : value;
         letters += is_letter(c) && (i == 0 || r->literal[i - 1] != c) ? 1 : 0;
         digits += is_digit(c) && (c != '0' || digits) ? 1 : 0; /* 0000 is no number */
+        if (!is_digit(c) || i + 1 == r->len) {
+            r->digits += (run > 2 && value) || value > DAY_MAX ? run : 0; /* no part of a date */
+            run = value = 0;
+        }
         if ((c == '/' && behind) || (strchr(".@:;~\\", c) && before && behind)) {
             return false;
         }
     }
-    r->digits += digits;
     r->len = 0;
     return letters <= 16 && digits <= 4 && r->digits <= DIGITS_MAX && (digits < 3 || letters < 2);
 }
@@ -99,6 +111,14 @@ static void forget_spelled(struct reading *r)
 {
     r->spelled_letters = r->spelled_digits = r->spelled_words = 0;
     r->acts = false;
+}
+
+/* A letter that stands alone: m\s*a\s*l. PnYnMnWnDTnHnMnS and Z are what durations and times have.
+ */
+static bool put_single(struct reading *r, char c)
+{
+    r->single_letters += strchr("PYMWDTHSZ", c) ? 0 : 1;
+    return r->single_letters <= SINGLE_LETTERS_MAX;
 }
 
 static bool put(struct reading *r, char c)
@@ -129,9 +149,9 @@ static bool read_letters(struct reading *r)
     }
     memcpy(r->literal + r->len, run.ptr, run.len);
     r->len += run.len;
-    return is_word(run) && (run.len <= 3 || ++r->words <= WORDS_MAX) &&
-           r->spelled_letters <= SPELLED_LETTERS_MAX && r->unknown_letters <= UNKNOWN_LETTERS_MAX &&
-           r->spelled_words <= (r->acts ? 1U : 2U);
+    return (run.len > 1 || put_single(r, run.ptr[0])) && is_word(run) &&
+           (run.len <= 3 || ++r->words <= WORDS_MAX) && r->spelled_letters <= SPELLED_LETTERS_MAX &&
+           r->unknown_letters <= UNKNOWN_LETTERS_MAX && r->spelled_words <= (r->acts ? 1U : 2U);
 }
 
 /* [e], [\.] and [Ee] ask for one sign like that sign itself. 0 = the class has more. */
@@ -142,6 +162,10 @@ static char only_sign(struct btz_str rest, size_t *len)
         return rest.ptr[1];
     }
     *len = 4;
+    if (rest.len >= 5 && rest.ptr[2] == '-' && rest.ptr[4] == ']' && rest.ptr[1] == rest.ptr[3]) {
+        *len = 5; /* [m-m] */
+        return rest.ptr[1];
+    }
     if (rest.len < 4 || rest.ptr[3] != ']') {
         return '\0';
     }
@@ -240,7 +264,7 @@ static bool read_member(struct reading *r, struct members *m)
         if (!same || p[2] < p[0]) {
             return false;
         }
-        out = ' ';
+        out = p[2] - p[0] + 1 < NARROW ? p[0] : ' ';
         r->i += 3;
     } else {
         r->i++;
@@ -262,7 +286,9 @@ static bool read_class(struct reading *r)
         r->i += len;
         r->spelled_letters += is_letter(one) ? 1 : 0;
         r->unknown_letters += is_letter(one) ? 1 : 0;
-        return r->spelled_letters <= SPELLED_LETTERS_MAX && put(r, one);
+        return r->spelled_letters <= SPELLED_LETTERS_MAX &&
+               r->unknown_letters <= UNKNOWN_LETTERS_MAX &&
+               (!is_letter(one) || put_single(r, one)) && put(r, one);
     }
     if (!end_literal(r)) {
         return false;

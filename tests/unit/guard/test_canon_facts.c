@@ -256,6 +256,7 @@ static void notes_have_lines_of_their_own(void **state)
         {"Ids differ from list_notes.", ""},
         {"Ids that come from list_notes are wrong.", ""},
         {"Remove the id from list_notes.", ""},
+        {"Counts ids from list_notes.", ""},
         {"Stale ids from list_notes fail.", ""},
         {"Requires admin access to change the limit later.", ""},
         {"Items above the limit are removed.", "Items above the limit are removed."},

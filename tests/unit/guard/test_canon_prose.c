@@ -86,6 +86,7 @@ static void limits_ranges_and_standards_stay(void **state)
 static void wrapped_lines_are_one_sentence(void **state)
 {
     static const char *const texts[][2] = {
+        {"(Optional) Note: Important: The number of rows", "The number of rows."},
         {"Must be at least\n8 characters", "Must be at least 8 characters."},
         {"The size must not exceed\n50 MB", "The size must not exceed 50 MB."},
         {"Not\nDELETE safe", "Not DELETE safe."},
@@ -116,6 +117,11 @@ static void nothing_is_cut_that_bounds(void **state)
         {"Valid values: red, green, blue, chartreuse_7x, Aubergine", ""},
         {"Format: json, csv, chartreuse_7x", ""},
         {"One of: a, b, C:\\x, d", ""},
+        {"For a slow disk, use /etc/x", ""},
+        {"Where the disk is read-only, see /etc/x", ""},
+        {"Sent to owners, to members, and to /etc/x", ""},
+        {"Fields: name, /etc/x", ""},
+        {"Name of the disk: first, second, /etc/x", "Name of the disk."},
         /* what only explains may go */
         {"Width in pixels, as in Zorblax Mode", "Width in pixels."},
         {"Width in pixels (see Zorblax Mode)", "Width in pixels."},
@@ -332,6 +338,9 @@ static void preconditions_have_a_direction(void **state)
         "Some people call login first.",
         "login must be called first in version one.",
         "Call open_url first.",
+        "Deprecated: call login first.",
+        "Formerly, call login first.",
+        "Must be called after login expires.",
         /* the other way round */
         "Must be called before get_status.",
         "Call this before list_items.",
