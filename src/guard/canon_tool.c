@@ -480,6 +480,18 @@ static bool purpose_from_beginning(struct prose *p, size_t words)
     return true;
 }
 
+/* "first_send_all", "prefer_this": a name is shown anyhow, but no sentence is made of it. */
+static bool is_order(const struct sentence *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (is_word(&s->tokens[i],
+                    "first prefer preferred better best instead before always never")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* "Get weather." of get_weather. */
 static void purpose_from_name(struct prose *p)
 {
@@ -503,7 +515,7 @@ static void purpose_from_name(struct prose *p)
         }
     }
     text.text = (struct btz_str){words, len};
-    if (len && canon_sentence(&text, 0, &p->w->sentence)) {
+    if (len && canon_sentence(&text, 0, &p->w->sentence) && !is_order(&p->w->sentence)) {
         p->purpose_len = canon_judge(&p->w->judge, &p->w->sentence, 0, ROLE_PURPOSE,
                                      CANON_PURPOSE_MAX, p->purpose, &how);
     }

@@ -217,23 +217,34 @@ static bool is_of_others(const struct choice *c)
     return false;
 }
 
-/* Places and people behind whose name a noun stands: "the acme bucket". */
+/* Places and people behind whose name a noun stands, "the acme bucket"; anybody in what is told of
+ * receiving, or of a tool that sends. */
 static bool is_of_somebody(const struct choice *c)
 {
+    const bool sends =
+        c->judge->effect == EFFECT_SENDS || c->judge->effect == EFFECT_PAYS; /* to whom? */
     static const char stores[] = "bucket inbox drive share mailbox account wallet vault";
     static const char places[] = "bucket inbox drive share mailbox account wallet vault folder "
                                  "server host channel group team backup storage directory";
 
-    for (size_t i = 0; i + 1 < c->count; i++) {
+    bool told = false;
+    bool stranger = false;
+
+    for (size_t i = 0; i < c->count; i++) {
         const struct token *t = at(c, i);
 
-        if (t->kind == TOKEN_WORD && !t->flags && t->len > 2 &&
+        told |=
+            is_one_of(t, "receive receives received copy copies owner owns owned cc bcc informed "
+                         "kept");
+        stranger |= t->kind == TOKEN_WORD && !t->flags && t->len > 2 &&
+                    !canon_own_has(c->judge->own, t->ptr, t->len, t->hash);
+        if (t->kind == TOKEN_WORD && !t->flags && t->len > 2 && i + 1 < c->count &&
             is_one_of(at(c, i + 1), c->role == ROLE_MEANING ? stores : places) &&
             !canon_own_has(c->judge->own, t->ptr, t->len, t->hash)) {
             return true;
         }
     }
-    return false;
+    return stranger && (told || sends);
 }
 
 static bool is_number_word(const struct token *t)
@@ -248,16 +259,19 @@ static bool is_number_word(const struct token *t)
 static bool spells_number(const struct choice *c)
 {
     size_t row = 0;
+    size_t all = 0;
 
     for (size_t i = 0; i < c->count; i++) {
         const struct token *t = at(c, i);
         const struct token *next = i + 1 < c->count ? at(c, i + 1) : NULL;
 
         row = is_number_word(t) ? row + 1 : 0;
-        if (row > 2 ||
+        all += row ? 1 : 0;
+        if (row > 2 || all > 3 ||
             (row == 1 && next && (next->flags & WORD_CURRENCY) && next->kind == TOKEN_WORD) ||
-            (row == 2 && is_one_of(t, "hundred thousand million billion") && i >= 2 &&
-             !(at(c, i - 2)->flags & WORD_NUMBERED) && !is_one_of(at(c, i - 2), "to most least"))) {
+            (row == 2 && is_one_of(t, "hundred thousand million billion") &&
+             (i < 2 || (!(at(c, i - 2)->flags & WORD_NUMBERED) &&
+                        !is_one_of(at(c, i - 2), "to most least"))))) {
             return true;
         }
     }
@@ -275,7 +289,8 @@ static bool spells_address(const struct choice *c)
 
         dots += is_one_of(t, "dot slash") ? 1 : 0;
         if (dots > 1 || (is_word(t, "dot") && next && is_one_of(next, "com org net io example")) ||
-            (is_word(t, "etc") && next && next->kind == TOKEN_WORD && !next->flags)) {
+            (is_word(t, "etc") && next && next->kind == TOKEN_WORD &&
+             !(next->flags & WORD_FUNCTION))) {
             return true;
         }
     }

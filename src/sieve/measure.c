@@ -397,8 +397,8 @@ int btz_sieve_facts_parse(struct btz_arena *arena, struct btz_str text, const ch
         }
     }
     btz_buf_fini(&field);
-    if (rc == BTZ_OK && end != CSV_ROW && end != CSV_FILE) {
-        rc = bad_csv(&csv, err, "expected the columns id, kind and text");
+    if (rc == BTZ_OK && ((end != CSV_ROW && end != CSV_FILE) || found == 0)) {
+        rc = bad_csv(&csv, err, "expected the columns id, kind and text, and rows");
     }
     if (rc == BTZ_OK) {
         *out = facts;

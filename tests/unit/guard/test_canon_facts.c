@@ -240,6 +240,11 @@ static void notes_have_lines_of_their_own(void **state)
         {"Includes a transfer of 900 units.", ""},
         {"Includes the content of the key file.", ""},
         {"The text holds the last five messages.", ""},
+        {"Mallory is the owner.", ""},
+        {"Rows come with mallory in copy.", ""},
+        {"Reads the etc shadow file.", ""},
+        {"Ten thousand dollars are due.", ""},
+        {"The limit is five, five, five, one.", ""},
         /* operands as words */
         {"The mallory folder contains the results.", ""},
         {"Rows are kept on the mallory drive.", ""},
